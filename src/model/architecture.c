@@ -48,6 +48,16 @@ const char *yk_architecture_base(const struct yk_model_config *config)
     return yk_architecture_has_module(config, YK_MODULE_HEAD) ? config->architecture->base : "";
 }
 
+const struct yk_architecture *yk_architecture_get_saved_family(const struct yk_architecture *row)
+{
+    for (size_t i = 0; row->text_family && i < yk_architecture_count; i++) {
+        if (strcmp(yk_architectures[i].name, row->text_family) == 0) {
+            return &yk_architectures[i];
+        }
+    }
+    return row;
+}
+
 const char *yk_architecture_module_name(const struct yk_model_config *config,
                                         enum yk_module_role role, struct yk_arena *arena)
 {

@@ -87,6 +87,11 @@ struct yk_architecture {
     const char *model_type;     /* value of "model_type" in config.json */
     const char *const *classes; /* values of "architectures" in config.json; ends with NULL. The
                                    first is written */
+    /* For models of text and pictures: the name of the family that their language model is of. Only
+     * the language model is read; "text_config" in config.json describes it, and its weights are
+     * saved as a model of that family. NULL means: the family has language models only. */
+    const char *text_family;
+
     /* ---- config.json ---- */
     /* The members of the description that all models of the family share. The other members are
      * set from config.json. Members that a field of `fields` can set have no effect here. */
@@ -115,13 +120,17 @@ struct yk_architecture {
     const struct yk_module_entry *modules;
     const struct yk_module_entry *block;
     const struct yk_module_entry *encoder_block; /* encoder–decoder: a block of the encoder */
-    /* Another name of the head's module in files; NULL means: none. */
+    /* Other names of `base` and of the head's module in files; NULL means: none. */
+    const char *base_alias;
     const char *head_alias;
     const char *block_kind; /* `kind` of the blocks in struct yk_layer: "llama-block" */
 };
 
 extern const struct yk_architecture yk_architectures[];
 extern const size_t yk_architecture_count;
+
+/* Returns the family as which a model is saved: `text_family`, or the family itself. */
+const struct yk_architecture *yk_architecture_get_saved_family(const struct yk_architecture *row);
 
 /* Returns the full name of a module outside blocks, in the arena; NULL if the model does not have
  * the module, or if there is no memory. */

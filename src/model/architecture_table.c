@@ -38,24 +38,28 @@ enum {
         YK_CONFIG_FLAG(out_bias, preset, "attention_bias")
 #define MLP_BIAS YK_CONFIG_FLAG(inner_bias, false, "mlp_bias")
 #define POSITIONS(preset, what) YK_CONFIG_SIZE(positions, preset, what, "max_position_embeddings")
+#define LENGTH_WORDS "the longest sequence"
 #define WINDOW_WORDS "the sliding window of attention"
 #define WINDOW(preset) YK_CONFIG_OPTIONAL_SIZE(window, preset, WINDOW_WORDS, "sliding_window")
 
-/* The sizes of all families except GPT-2 and Marian. */
-#define SIZES                                                                                      \
-    VOCABULARY, YK_CONFIG_SIZE(width, REQUIRED, "the width of the model", "hidden_size"),          \
-        YK_CONFIG_SIZE(feed_forward_width, REQUIRED, "the width inside the feed-forward",          \
+/* The sizes of all families except GPT-2 and Marian, with their presets. */
+#define SIZES_OR(vocabulary_preset, width_preset, inner_preset, layers_preset, heads_preset)       \
+    YK_CONFIG_SIZE(vocabulary, vocabulary_preset, "the vocabulary", "vocab_size"),                 \
+        YK_CONFIG_SIZE(width, width_preset, "the width of the model", "hidden_size"),              \
+        YK_CONFIG_SIZE(feed_forward_width, inner_preset, "the width inside the feed-forward",      \
                        "intermediate_size"),                                                       \
-        YK_CONFIG_SIZE(layers, REQUIRED, "the number of blocks", "num_hidden_layers"),             \
-        YK_CONFIG_SIZE(heads, REQUIRED, "the number of heads", "num_attention_heads")
+        YK_CONFIG_SIZE(layers, layers_preset, "the number of blocks", "num_hidden_layers"),        \
+        YK_CONFIG_SIZE(heads, heads_preset, "the number of heads", "num_attention_heads")
+#define SIZES SIZES_OR(REQUIRED, REQUIRED, REQUIRED, REQUIRED, REQUIRED)
+#define HEAD_SIZES(kv_heads_preset, head_size_preset)                                              \
+    YK_CONFIG_OPTIONAL_SIZE(kv_heads, kv_heads_preset, "the number of heads of keys and values",   \
+                            "num_key_value_heads"),                                                \
+        YK_CONFIG_SIZE(head_size, head_size_preset, "the size of a head", "head_dim")
 
 /* The sizes of a decoder. */
 #define DECODER_SIZES(kv_heads_preset, head_size_preset)                                           \
-    SIZES,                                                                                         \
-        YK_CONFIG_OPTIONAL_SIZE(kv_heads, kv_heads_preset,                                         \
-                                "the number of heads of keys and values", "num_key_value_heads"),  \
-        YK_CONFIG_SIZE(head_size, head_size_preset, "the size of a head", "head_dim"),             \
-        POSITIONS(ANY_LENGTH, "the longest sequence"), INIT_STD
+    SIZES, HEAD_SIZES(kv_heads_preset, head_size_preset), POSITIONS(ANY_LENGTH, LENGTH_WORDS),     \
+        INIT_STD
 
 /* ---- modules that many families share ---- */
 
@@ -70,10 +74,10 @@ enum {
     M("input_layernorm", ATTENTION_NORM), M("post_attention_layernorm", ATTENTION_POST_NORM),      \
         M("pre_feedforward_layernorm", MLP_NORM), M("post_feedforward_layernorm", MLP_POST_NORM)
 
-#define LLAMA_NAMES                                                                                \
-    .base = "model",                                                                               \
+#define LLAMA_MODULES                                                                              \
     .modules = MODULES(M("embed_tokens", EMBEDDING), M("layers", BLOCKS), M("norm", FINAL_NORM),   \
                        M("rotary_emb", ROTARY), OUTSIDE("lm_head", HEAD))
+#define LLAMA_NAMES .base = "model", LLAMA_MODULES
 
 static const struct yk_module_entry llama_block[] = {
     SELF_ATTENTION, GATED_MLP, LLAMA_NORMS, {NULL, YK_MODULE_END, false}};
@@ -372,6 +376,27 @@ static yk_status read_granite_experts(const struct yk_json *json, struct yk_aren
         M("self_attn.out_proj", OUT)
 #define MARIAN_MLP M("fc1", UP), M("fc2", DOWN), M("final_layer_norm", MLP_NORM)
 
+/* ---- Gemma 3 ---- */
+
+/* All but names. Published models with pictures leave out the sizes that are the presets. */
+#define GEMMA3                                                                                     \
+    .common = {GATED_DECODER(YK_ACTIVATION_GELU_TANH, 1e6),                                        \
+               IDS(0, 2, 1),                                                                       \
+               .norm_plus_one = true,                                                              \
+               .embedding_scale_rounded = true,                                                    \
+               .norm_placement = YK_NORM_BEFORE_AND_AFTER,                                         \
+               .qk_norm = YK_QK_NORM_PER_HEAD,                                                     \
+               .local_rope.theta = 1e4},                                                           \
+    .fields = FIELDS(SIZES_OR(262208, 2304, 9216, 26, 8), HEAD_SIZES(4, 256),                      \
+                     POSITIONS(131072, LENGTH_WORDS), INIT_STD, TIED(true), RMS_EPSILON(1e-6),     \
+                     ATTENTION_BIAS(false), WINDOW(4096),                                          \
+                     YK_CONFIG_OPTIONAL_NUMBER(attention_softcap, 0, "attn_logit_softcapping"),    \
+                     YK_CONFIG_OPTIONAL_NUMBER(logit_softcap, 0, "final_logit_softcapping")),      \
+    .activation_key = "hidden_activation", .window_pattern = YK_WINDOW_PERIODIC,                   \
+    .window_period = 6, .read = read_gemma, .write = write_gemma,                                  \
+    .block = MODULES(SELF_ATTENTION, QK_NORMS, GATED_MLP, GEMMA2_NORMS),                           \
+    .block_kind = "gemma3-block"
+
 /* ---- the rows ---- */
 
 const struct yk_architecture yk_architectures[] = {
@@ -495,21 +520,19 @@ const struct yk_architecture yk_architectures[] = {
         .name = "gemma3",
         .model_type = "gemma3_text",
         .classes = CLASSES("Gemma3ForCausalLM"),
-        .common = {GATED_DECODER(YK_ACTIVATION_GELU_TANH, 1e6), IDS(0, 2, 1), .norm_plus_one = true,
-                   .embedding_scale_rounded = true, .norm_placement = YK_NORM_BEFORE_AND_AFTER,
-                   .qk_norm = YK_QK_NORM_PER_HEAD, .local_rope.theta = 1e4},
-        .fields = FIELDS(DECODER_SIZES(4, 256), TIED(true), RMS_EPSILON(1e-6),
-                         ATTENTION_BIAS(false), WINDOW(4096),
-                         YK_CONFIG_OPTIONAL_NUMBER(attention_softcap, 0, "attn_logit_softcapping"),
-                         YK_CONFIG_OPTIONAL_NUMBER(logit_softcap, 0, "final_logit_softcapping")),
-        .activation_key = "hidden_activation",
-        .window_pattern = YK_WINDOW_PERIODIC,
-        .window_period = 6,
-        .read = read_gemma,
-        .write = write_gemma,
+        GEMMA3,
         LLAMA_NAMES,
-        .block = MODULES(SELF_ATTENTION, QK_NORMS, GATED_MLP, GEMMA2_NORMS),
-        .block_kind = "gemma3-block",
+    },
+    {
+        .name = "gemma3_multimodal",
+        .model_type = "gemma3",
+        .classes = CLASSES("Gemma3ForConditionalGeneration"),
+        .text_family = "gemma3",
+        GEMMA3,
+        .base = "model.language_model",
+        .base_alias = "language_model.model",
+        .head_alias = "language_model.lm_head",
+        LLAMA_MODULES,
     },
     {
         .name = "phi3",

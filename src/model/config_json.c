@@ -61,10 +61,27 @@ static void write_class(struct yk_json_writer *json, const char *name)
     yk_json_write_end_array(json);
 }
 
+/* What describes a language model. */
+static void write_text_config(struct yk_json_writer *json, const struct yk_model_config *config)
+{
+    const struct yk_architecture *row = config->architecture;
+    yk_json_write_string(json, "model_type", yk_architecture_get_saved_family(row)->model_type);
+    yk_config_fields_write(row->fields, config, json);
+    if (row->activation_key) {
+        yk_json_write_string(json, row->activation_key,
+                             yk_config_fields_activation_name(config->activation));
+    }
+    yk_config_rope_write(config, json);
+    yk_config_blocks_write(config, json);
+    if (row->write) {
+        row->write(config, json);
+    }
+    write_ids(json, &config->ids);
+}
+
 yk_status yk_model_config_to_json(const struct yk_model_config *config, enum yk_precision dtype,
                                   struct yk_text *out)
 {
-    const struct yk_architecture *row = config->architecture;
     struct yk_json_writer json = {.text = out, .spaced = true};
     if (config->not_trained) {
         return yk_fail(YK_ERROR_INPUT, "the config of %s cannot be written: %s is not known",
@@ -73,18 +90,14 @@ yk_status yk_model_config_to_json(const struct yk_model_config *config, enum yk_
     yk_json_write_begin_object(&json, NULL);
     json.line_indent = 2;
     write_class(&json, class_of(config));
-    yk_json_write_string(&json, "model_type", row->model_type);
-    yk_config_fields_write(row->fields, config, &json);
-    if (row->activation_key) {
-        yk_json_write_string(&json, row->activation_key,
-                             yk_config_fields_activation_name(config->activation));
+    if (config->architecture->text_family) {
+        yk_json_write_string(&json, "model_type", config->architecture->model_type);
+        yk_json_write_begin_object(&json, "text_config");
+        write_text_config(&json, config);
+        yk_json_write_end_object(&json);
+    } else {
+        write_text_config(&json, config);
     }
-    yk_config_rope_write(config, &json);
-    yk_config_blocks_write(config, &json);
-    if (row->write) {
-        row->write(config, &json);
-    }
-    write_ids(&json, &config->ids);
     yk_json_write_string(&json, "torch_dtype", torch_name(dtype));
     yk_json_write_newline(&json, 0);
     yk_json_write_end_object(&json);

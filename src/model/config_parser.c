@@ -152,10 +152,22 @@ static yk_status read_activation(const struct yk_json *json, struct yk_arena *ar
     return YK_OK;
 }
 
+/* Finds the description of the language model of a model of text and pictures. */
+static yk_status find_text_config(const struct yk_json *json, const struct yk_json **out)
+{
+    static const char key[] = "text_config";
+    *out = yk_json_get_member(json, key);
+    return yk_json_is_object(*out)
+               ? YK_OK
+               : yk_fail(YK_ERROR_INPUT,
+                         "\"%s\" must be an object that describes the language model", key);
+}
+
 static yk_status read_config(const struct yk_json *json, struct yk_arena *arena,
                              struct yk_model_config *config)
 {
     const char *name = config->name;
+    const struct yk_json *outer = json;
     const struct yk_architecture *row = NULL;
     if (!yk_json_is_object(json)) {
         return yk_fail(YK_ERROR_INPUT, "a config.json is an object, not %s",
@@ -166,11 +178,13 @@ static yk_status read_config(const struct yk_json *json, struct yk_arena *arena,
     *config = row->common;
     config->name = name;
     config->architecture = row;
+    YK_TRY(row->text_family ? find_text_config(outer, &json) : YK_OK);
     YK_TRY(yk_config_fields_read(row->fields, json, config));
     YK_TRY(derive_sizes(json, config));
     YK_TRY(check_sizes(config));
     YK_TRY(read_activation(json, arena, config));
-    YK_TRY(yk_config_fields_read_token_ids(json, config));
+    YK_TRY(yk_config_fields_read_token_ids(yk_json_get_member(json, "eos_token_id") ? json : outer,
+                                           config));
     YK_TRY(yk_config_rope_read(json, arena, config));
     YK_TRY(yk_config_blocks_read(json, arena, config));
     YK_TRY(row->read ? row->read(json, arena, config) : YK_OK);

@@ -327,8 +327,8 @@ static void an_unknown_architecture_names_the_known_ones(void **state)
     (void)state;
 #define KNOWN                                                                                      \
     "known values of \"model_type\" are gpt2, llama, mistral, qwen2, qwen3, gemma, gemma2, "       \
-    "gemma3_text, phi3, smollm3, bert, marian, olmo2, granite, gpt_neox, starcoder2, nemotron, "   \
-    "roberta, mixtral, qwen2_moe, qwen3_moe, olmoe, granitemoe, gpt_oss"
+    "gemma3_text, gemma3, phi3, smollm3, bert, marian, olmo2, granite, gpt_neox, starcoder2, "     \
+    "nemotron, roberta, mixtral, qwen2_moe, qwen3_moe, olmoe, granitemoe, gpt_oss"
     refuses("model_type", "\"vit\"", "the architecture \"vit\" is not known; " KNOWN);
     refuses("model_type", "\"vit\", \"architectures\": [\"ViTModel\"]",
             "the architecture \"ViTModel\" is not known; " KNOWN);

@@ -54,6 +54,17 @@ static void classes_of_a_known_family_are_named(void **state)
             "Gemma3ForCausalLM"});
 }
 
+static void a_multimodal_model_needs_the_description_of_its_language_model(void **state)
+{
+    (void)state;
+    REFUSE({"{\"architectures\": [\"Gemma3ForConditionalGeneration\"]}",
+            "\"text_config\" must be an object that describes the language model"},
+           {"{\"model_type\": \"gemma3\", \"text_config\": 3}",
+            "\"text_config\" must be an object that describes the language model"},
+           {"{\"model_type\": \"gemma3\", \"text_config\": {\"num_attention_heads\": 6}}",
+            "\"num_key_value_heads\" is 4, which does not divide \"num_attention_heads\", 6"});
+}
+
 static void heads_that_do_not_divide_are_refused(void **state)
 {
     (void)state;
@@ -234,6 +245,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(classes_of_a_known_family_are_named),
+        cmocka_unit_test(a_multimodal_model_needs_the_description_of_its_language_model),
         cmocka_unit_test(heads_that_do_not_divide_are_refused),
         cmocka_unit_test(sizes_that_are_none_are_refused),
         cmocka_unit_test(types_of_blocks_are_checked),

@@ -123,6 +123,18 @@ static void assert_config_has(const char *words)
     yk_text_free(&text);
 }
 
+/* The part for pictures has modules of the same names. PEFT reads a string as an expression. */
+static void target_modules_of_a_multimodal_model_are_an_expression(void **state)
+{
+    (void)state;
+    const struct small_store_request request = {.config = &small_multimodal, .lora_rank = 2};
+    save(&request, NULL);
+    assert_config_has(
+        "\"target_modules\": \"model\\\\.language_model\\\\..*\\\\.(down_proj|gate_proj|"
+        "k_proj|o_proj|q_proj|up_proj|v_proj)\",\n  \"task_type\"");
+    assert_ok(load(&request));
+}
+
 /* The heads of BERT and RoBERTa have a linear "dense" without an adapter, which "dense" alone would
  * mean, too. GPT-NeoX has no other. */
 static void target_modules_mean_no_others(void **state)
@@ -308,6 +320,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(an_adapter_is_loaded_bit_for_bit),
         IN_SCRATCH(the_config_is_written_in_pefts_keys),
+        IN_SCRATCH(target_modules_of_a_multimodal_model_are_an_expression),
         IN_SCRATCH(target_modules_mean_no_others),
         IN_SCRATCH(an_alpha_that_was_not_given_is_the_rank),
         IN_SCRATCH(what_peft_wrote_is_read),

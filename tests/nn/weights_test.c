@@ -192,7 +192,8 @@ static void several_files_have_an_index(void **state)
 
 /* A file with what a store holds, under other names, types or shapes. */
 struct edit {
-    const char *strip; /* taken off names that begin with it */
+    const char *strip;  /* taken off names that begin with it */
+    const char *prefix; /* put before those names */
     const char *leave_out;
     const char *reshape; /* gets one row more */
     const char *retype;  /* becomes I32 */
@@ -214,8 +215,14 @@ static void declare(struct yk_safetensors_writer *writer, const struct edit *edi
     }
     shape[0] += edit->reshape && strcmp(name, edit->reshape) == 0;
     const bool retyped = edit->retype && strcmp(name, edit->retype) == 0;
-    name += edit->strip && strncmp(name, edit->strip, strip) == 0 ? strip : 0;
+    const bool begins = edit->strip && strncmp(name, edit->strip, strip) == 0;
+    name += begins ? strip : 0;
+    char prefixed[128];
     char renamed[128];
+    if (begins && edit->prefix) {
+        snprintf(prefixed, sizeof prefixed, "%s%s", edit->prefix, name);
+        name = prefixed;
+    }
     const char *suffix = edit->rename[0] ? strstr(name, edit->rename[0]) : NULL;
     if (suffix) {
         snprintf(renamed, sizeof renamed, "%.*s%s", (int)(suffix - name), name, edit->rename[1]);
@@ -381,6 +388,47 @@ static void other_names_of_gpt_neox_are_read(void **state)
     assert_string_equal(logged, "");
     assert_ok(load_edited(&neox, &renamed));
     assert_string_equal(logged, "");
+}
+
+/* As Gemma 3 with pictures is published. */
+static void the_language_model_of_a_multimodal_model_is_read(void **state)
+{
+    (void)state;
+    const struct small_store_request request = {.config = &small_multimodal};
+    const struct edit published = {
+        .strip = "model.language_model.",
+        .prefix = "language_model.model.",
+        .rename = {"lm_head.weight", "language_model.lm_head.weight"},
+        .extra = {"vision_tower.post_layernorm.weight", "multi_modal_projector.norm.weight"},
+    };
+    assert_ok(load_edited(&request, &published));
+    assert_non_null(strstr(logged, "2 tensors that the model does not have are left out: "
+                                   "vision_tower.post_layernorm.weight, multi_modal_projector"));
+    assert_ok(load_edited(&request, &(struct edit){0}));
+    assert_string_equal(logged, "");
+}
+
+/* The rest of the model is not there, so it is a language model. */
+static void it_is_saved_as_a_language_model(void **state)
+{
+    (void)state;
+    struct small_store saved =
+        small_store_open(&(struct small_store_request){.config = &small_multimodal});
+    struct yk_text config = {0};
+    struct yk_tensor_set *set = NULL;
+    small_store_fill(&saved, 3);
+    assert_ok(yk_weights_save(saved.store, support_scratch_folder(), 600, false));
+    assert_ok(yk_file_read_document(support_scratch_path("config.json"), &config));
+    assert_non_null(strstr(yk_text_chars(&config), "\"Gemma3ForCausalLM\""));
+    assert_null(strstr(yk_text_chars(&config), "text_config"));
+    yk_text_free(&config);
+    assert_ok(yk_tensor_set_open(support_scratch_folder(), &set)); /* by its index */
+    assert_true(set->file_count > 1);
+    assert_non_null(yk_tensor_set_find_tensor(set, "model.layers.0.self_attn.q_proj.weight"));
+    assert_non_null(yk_tensor_set_find_tensor(set, "model.embed_tokens.weight"));
+    assert_non_null(yk_tensor_set_find_tensor(set, "lm_head.weight"));
+    yk_tensor_set_close(set);
+    small_store_close(&saved);
 }
 
 static void copies_of_tied_tensors_may_be_there_if_they_are_equal(void **state)
@@ -682,6 +730,8 @@ int main(void)
         IN_SCRATCH(a_tied_head_may_be_there_if_it_is_equal),
         IN_SCRATCH(older_names_of_bert_are_read),
         IN_SCRATCH(other_names_of_gpt_neox_are_read),
+        IN_SCRATCH(the_language_model_of_a_multimodal_model_is_read),
+        IN_SCRATCH(it_is_saved_as_a_language_model),
         IN_SCRATCH(copies_of_tied_tensors_may_be_there_if_they_are_equal),
         IN_SCRATCH(a_copy_may_stand_for_what_is_missing),
         IN_SCRATCH(a_bias_that_is_never_trained_may_be_missing),

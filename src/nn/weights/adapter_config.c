@@ -4,6 +4,7 @@
 #include "base/folder.h"
 #include "base/json.h"
 #include "base/json_write.h"
+#include "model/architecture.h"
 #include "nn/layers/layer.h"
 
 #include <stdlib.h>
@@ -203,6 +204,36 @@ static const char *task_of(const struct yk_model_config *config)
     return config->masked_head ? NULL : "CAUSAL_LM";
 }
 
+/* A regular expression for the adapted modules. Of a model of text and pictures it names the
+ * language model, as the other part has modules of the same names. */
+static void write_expression(const struct yk_model_config *config, const struct targets *targets,
+                             struct yk_json_writer *json)
+{
+    struct yk_text text = {0};
+    for (const char *at = config->architecture->base; *at; at++) {
+        yk_text_addf(&text, *at == '.' ? "\\%c" : "%c", *at);
+    }
+    yk_text_add(&text, "\\..*\\.(");
+    for (int32_t i = 0; i < targets->count; i++) {
+        yk_text_addf(&text, i > 0 ? "|%s" : "%s", yk_text_chars(&targets->names[i]));
+    }
+    yk_text_add(&text, ")");
+    yk_json_write_string(json, "target_modules", yk_text_chars(&text));
+    yk_text_free(&text);
+}
+
+static void write_targets(const struct targets *targets, struct yk_json_writer *json)
+{
+    yk_json_write_begin_array(json, "target_modules");
+    json->line_indent = 4;
+    for (int32_t i = 0; i < targets->count; i++) {
+        yk_json_write_string(json, NULL, yk_text_chars(&targets->names[i]));
+    }
+    yk_json_write_newline(json, 2);
+    yk_json_write_end_array(json);
+    json->line_indent = 2;
+}
+
 yk_status yk_adapter_config_to_json(const struct yk_net *net, const char *base, struct yk_text *out)
 {
     struct targets targets = {0};
@@ -225,15 +256,14 @@ yk_status yk_adapter_config_to_json(const struct yk_net *net, const char *base, 
     yk_json_write_integer(&json, "r", net->workload.lora_rank);
     yk_json_write_raw(&json, "rank_pattern", "{}");
     yk_json_write_null(&json, "revision");
-    yk_json_write_begin_array(&json, "target_modules");
-    json.line_indent = 4;
+    if (net->config->architecture->text_family) {
+        write_expression(net->config, &targets, &json);
+    } else {
+        write_targets(&targets, &json);
+    }
     for (int32_t i = 0; i < targets.count; i++) {
-        yk_json_write_string(&json, NULL, yk_text_chars(&targets.names[i]));
         yk_text_free(&targets.names[i]);
     }
-    yk_json_write_newline(&json, 2);
-    yk_json_write_end_array(&json);
-    json.line_indent = 2;
     yk_json_write_string(&json, "task_type", task_of(net->config));
     yk_json_write_bool(&json, "use_dora", false);
     yk_json_write_bool(&json, "use_rslora", false);

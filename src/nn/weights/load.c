@@ -100,11 +100,14 @@ static int32_t find_original(const struct yk_module_tree *modules, const char *p
     return YK_MODULE_NONE;
 }
 
-/* The name that the head's parameter also has in files; NULL: there is none. */
+/* The name that a parameter also has in files, because the base model or the head has another
+ * there; NULL: there is none. */
 static yk_status alias_of(const struct naming *naming, const char *name, const char **out)
 {
-    const char *alias = naming->net->config->architecture->head_alias;
-    const char *rest = alias ? after_module(name, naming->head) : NULL;
+    const struct yk_architecture *row = naming->net->config->architecture;
+    const char *in_base = row->base_alias ? after_module(name, row->base) : NULL;
+    const char *alias = in_base ? row->base_alias : row->head_alias;
+    const char *rest = in_base ? in_base : alias ? after_module(name, naming->head) : NULL;
     *out = NULL;
     if (rest) {
         *out = yk_arena_format(naming->arena, "%s.%s", alias, rest);

@@ -3,7 +3,7 @@
 #include "base/folder.h"
 #include "base/json_write.h"
 #include "base/text.h"
-#include "model/config.h"
+#include "model/architecture.h"
 #include "nn/weights/weights.h"
 #include "nn/weights/weights_tensor.h"
 #include "tensors/safetensors_writer.h"
@@ -218,9 +218,10 @@ static void list_index(const struct save *save, struct yk_text *out)
     yk_json_write_begin_object(&json, "weight_map");
     json.line_indent = 4;
     for (struct walk walk = start_walk(save); (parameter = next(&walk));) {
-        char name[NAME_SIZE];
-        name_file(save, walk.file, name);
-        yk_json_write_string(&json, parameter->name, name);
+        char file[NAME_SIZE];
+        char name[YK_WEIGHTS_NAME_SIZE];
+        name_file(save, walk.file, file);
+        yk_json_write_string(&json, yk_weights_saved_tensor_name(walk.net, parameter, name), file);
     }
     yk_json_write_newline(&json, 2);
     yk_json_write_end_object(&json);
@@ -261,8 +262,10 @@ static yk_status write_index(const struct save *save)
 static yk_status write_config(const struct save *save)
 {
     const struct yk_net *net = save->store->net;
+    struct yk_model_config config = *net->config;
     struct yk_text text = {0};
-    yk_status status = yk_model_config_to_json(net->config, net->workload.precision, &text);
+    config.architecture = yk_architecture_get_saved_family(config.architecture);
+    yk_status status = yk_model_config_to_json(&config, net->workload.precision, &text);
     YK_IF_OK(write_text(save, "config.json", &text));
     yk_text_free(&text);
     return status;

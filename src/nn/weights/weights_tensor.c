@@ -2,9 +2,12 @@
 
 #include "backend/cpu/math/convert.h"
 #include "base/text.h"
+#include "model/architecture.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     CHUNK = 1 << 12,      /* numbers converted at a time, on the stack */
@@ -27,6 +30,21 @@ enum yk_precision yk_weights_saved_tensor_precision(const struct yk_net *net,
                                                     const struct yk_parameter *parameter)
 {
     return parameter->format == YK_PARAMETER_FP32 ? YK_PRECISION_FP32 : net->workload.precision;
+}
+
+const char *yk_weights_saved_tensor_name(const struct yk_net *net,
+                                         const struct yk_parameter *parameter,
+                                         char buffer[YK_WEIGHTS_NAME_SIZE])
+{
+    const struct yk_architecture *row = net->config->architecture;
+    const struct yk_architecture *saved = yk_architecture_get_saved_family(row);
+    const size_t length = strlen(row->base);
+    if (saved == row || strncmp(parameter->name, row->base, length) != 0 ||
+        parameter->name[length] != '.') {
+        return parameter->name;
+    }
+    snprintf(buffer, YK_WEIGHTS_NAME_SIZE, "%s%s", saved->base, parameter->name + length);
+    return buffer;
 }
 
 static void add_shape(struct yk_text *text, int32_t rank, const int64_t *shape)
@@ -128,9 +146,11 @@ yk_status yk_weights_write_tensor_file(const char *path,
 yk_status yk_weights_declare_tensor(struct yk_safetensors_writer *writer, const struct yk_net *net,
                                     const struct yk_parameter *parameter)
 {
+    char name[YK_WEIGHTS_NAME_SIZE];
     return yk_safetensors_writer_declare_tensor(
-        writer, parameter->name, dtype_of(yk_weights_saved_tensor_precision(net, parameter)),
-        parameter->rank, parameter->shape);
+        writer, yk_weights_saved_tensor_name(net, parameter, name),
+        dtype_of(yk_weights_saved_tensor_precision(net, parameter)), parameter->rank,
+        parameter->shape);
 }
 
 yk_status yk_weights_append_tensor_numbers(struct yk_safetensors_writer *writer,

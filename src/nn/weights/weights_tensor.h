@@ -14,6 +14,16 @@
 enum yk_precision yk_weights_saved_tensor_precision(const struct yk_net *net,
                                                     const struct yk_parameter *parameter);
 
+enum {
+    YK_WEIGHTS_NAME_SIZE = 256,
+};
+
+/* Returns the name of a parameter in the family as which the model is saved. It is written to
+ * `buffer`, unless it is the parameter's own name. */
+const char *yk_weights_saved_tensor_name(const struct yk_net *net,
+                                         const struct yk_parameter *parameter,
+                                         char buffer[YK_WEIGHTS_NAME_SIZE]);
+
 /* Fails unless the tensor has the shape of the parameter and a floating-point type. */
 yk_status yk_weights_check_tensor_shape(const struct yk_tensor_location *place,
                                         const struct yk_parameter *parameter) YK_MUST_USE;

@@ -39,6 +39,8 @@ struct yk_model_config small_llama = {
 };
 
 /* Linears of blocks are fused and interleaved. */
+struct yk_model_config small_multimodal;
+
 struct yk_model_config small_neox = {
     .name = "small-neox",
     .vocabulary = 13,
@@ -107,6 +109,8 @@ __attribute__((constructor)) static void set_architectures(void)
 {
     small_gpt.architecture = small_gpt_free.architecture = find_architecture("gpt2");
     small_llama.architecture = find_architecture("llama");
+    small_multimodal = small_llama;
+    small_multimodal.architecture = find_architecture("gemma3_multimodal");
     small_neox.architecture = find_architecture("gpt_neox");
     small_roberta.architecture = find_architecture("roberta");
     small_bert.architecture = small_bert_free.architecture = find_architecture("bert");

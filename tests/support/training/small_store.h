@@ -16,6 +16,7 @@
 extern struct yk_model_config small_gpt;      /* tied */
 extern struct yk_model_config small_gpt_free; /* with a head of its own */
 extern struct yk_model_config small_llama;
+extern struct yk_model_config small_multimodal; /* small_llama, but for names */
 extern struct yk_model_config small_neox;
 extern struct yk_model_config small_bert;      /* tied */
 extern struct yk_model_config small_bert_free; /* with a head of its own */
