@@ -93,8 +93,11 @@ yk_status yk_model_config_to_json(const struct yk_model_config *config, enum yk_
     if (config->architecture->text_family) {
         yk_json_write_string(&json, "model_type", config->architecture->model_type);
         yk_json_write_begin_object(&json, "text_config");
+        json.line_indent = 4;
         write_text_config(&json, config);
+        yk_json_write_newline(&json, 2);
         yk_json_write_end_object(&json);
+        json.line_indent = 2;
     } else {
         write_text_config(&json, config);
     }
