@@ -31,8 +31,9 @@ enum {
     MAX_STAGES = 6,
     MIN_BLOCK_TILES = 2, /* fewer are not worth the sums of a block */
     MAX_PARTS = YK_LORA_BACKWARD_MAX_PARTS,
-    SUM_THREADS = 256, /* of the second kernel */
-    SUM_RANKS = 4,     /* of a thread there */
+    SUM_THREADS = 256,    /* of the second kernel */
+    INNER_SUM_RANKS = 4,  /* of a thread there that sums d_inner */
+    FACTOR_SUM_RANKS = 2, /* and of one that sums d_factor: fewer, as more blocks have a sum */
 };
 
 template <typename T> struct part {
@@ -378,17 +379,17 @@ static __global__ void __launch_bounds__(THREADS, 1)
 #endif
 }
 
-/* d_inner of a row and SUM_RANKS ranks. */
+/* d_inner of a row and INNER_SUM_RANKS ranks. */
 template <typename T, int DEPTHS>
 YK_DEVICE_INLINE void finish_inner(const struct gradients<T> &in, uint64_t i)
 {
     constexpr uint32_t ranks = DEPTHS * PRODUCT_RANKS;
-    const uint32_t k = static_cast<uint32_t>(i % (ranks / SUM_RANKS)) * SUM_RANKS;
-    const uint64_t row = i / (ranks / SUM_RANKS) % in.rows;
-    const uint32_t number = static_cast<uint32_t>(i / (ranks / SUM_RANKS) / in.rows);
+    const uint32_t k = static_cast<uint32_t>(i % (ranks / INNER_SUM_RANKS)) * INNER_SUM_RANKS;
+    const uint64_t row = i / (ranks / INNER_SUM_RANKS) % in.rows;
+    const uint32_t number = static_cast<uint32_t>(i / (ranks / INNER_SUM_RANKS) / in.rows);
     const uint32_t first = in.part[number].first_stripe;
     const uint32_t end = number + 1 < in.parts ? in.part[number + 1].first_stripe : in.stripes;
-    float sums[SUM_RANKS] = {};
+    float sums[INNER_SUM_RANKS] = {};
 #pragma unroll 4
     for (uint32_t stripe = first; stripe < end; stripe++) {
         const float4 part = *reinterpret_cast<const float4 *>(
@@ -400,21 +401,21 @@ YK_DEVICE_INLINE void finish_inner(const struct gradients<T> &in, uint64_t i)
     }
     T *to = in.d_inner + row * in.inner.stride + number * in.inner.rank + k;
 #pragma unroll
-    for (uint32_t j = 0; j < SUM_RANKS; j++) {
+    for (uint32_t j = 0; j < INNER_SUM_RANKS; j++) {
         if (k + j < in.inner.rank) {
             to[j] = yk_from_float<T>(in.scale * sums[j]);
         }
     }
 }
 
-/* d_factor of a column and SUM_RANKS ranks. */
+/* d_factor of a column and FACTOR_SUM_RANKS ranks. */
 template <typename T, int DEPTHS>
 YK_DEVICE_INLINE void finish_factor(const struct gradients<T> &in, uint64_t i)
 {
     constexpr uint32_t ranks = DEPTHS * PRODUCT_RANKS;
-    const uint32_t k = static_cast<uint32_t>(i / STRIPE_COLUMNS % (ranks / SUM_RANKS)) * SUM_RANKS;
-    const uint32_t stripe =
-        static_cast<uint32_t>(i / (static_cast<uint64_t>(STRIPE_COLUMNS) * ranks / SUM_RANKS));
+    constexpr uint32_t pairs = ranks / FACTOR_SUM_RANKS; /* of a column */
+    const uint32_t k = static_cast<uint32_t>(i / STRIPE_COLUMNS % pairs) * FACTOR_SUM_RANKS;
+    const uint32_t stripe = static_cast<uint32_t>(i / STRIPE_COLUMNS / pairs);
     const struct part<T> &part = in.part[part_of_stripe(in, stripe)];
     const struct columns columns = columns_of_stripe(part, stripe);
     const uint32_t column = static_cast<uint32_t>(i % STRIPE_COLUMNS);
@@ -422,25 +423,25 @@ YK_DEVICE_INLINE void finish_factor(const struct gradients<T> &in, uint64_t i)
         return;
     }
     T *to = yk_lora_row_at(part.d_factor, columns.first + column, in.inner.rank) + k;
-    float before[SUM_RANKS];
+    float before[FACTOR_SUM_RANKS];
 #pragma unroll
-    for (uint32_t j = 0; j < SUM_RANKS; j++) {
+    for (uint32_t j = 0; j < FACTOR_SUM_RANKS; j++) {
         before[j] = k + j < in.inner.rank ? yk_to_float(to[j]) : 0.0F;
     }
     const uint32_t last = block_after(in, work_before(in, part, stripe, in.tiles - 1));
-    float sums[SUM_RANKS] = {};
-#pragma unroll 8
+    float sums[FACTOR_SUM_RANKS] = {};
+#pragma unroll 16
     for (uint32_t block = block_after(in, work_before(in, part, stripe, 0)); block <= last;
          block++) {
         const float *from =
             segment_sums<T, DEPTHS>(in, block, stripe) + k * STRIPE_COLUMNS + column;
 #pragma unroll
-        for (uint32_t j = 0; j < SUM_RANKS; j++) {
+        for (uint32_t j = 0; j < FACTOR_SUM_RANKS; j++) {
             sums[j] += from[j * STRIPE_COLUMNS];
         }
     }
 #pragma unroll
-    for (uint32_t j = 0; j < SUM_RANKS; j++) {
+    for (uint32_t j = 0; j < FACTOR_SUM_RANKS; j++) {
         if (k + j < in.inner.rank) {
             to[j] = yk_from_float<T>(before[j] + in.scale * sums[j]);
         }
@@ -450,13 +451,14 @@ YK_DEVICE_INLINE void finish_factor(const struct gradients<T> &in, uint64_t i)
 template <typename T, int DEPTHS>
 static __global__ void __launch_bounds__(SUM_THREADS) finish_gradients(struct gradients<T> in)
 {
-    constexpr uint64_t quads = DEPTHS * PRODUCT_RANKS / SUM_RANKS; /* of a row or a column */
-    const uint64_t inner = quads * in.rows * in.parts;
+    constexpr uint64_t ranks = DEPTHS * PRODUCT_RANKS;
+    const uint64_t factors = ranks / FACTOR_SUM_RANKS * STRIPE_COLUMNS * in.stripes;
+    const uint64_t inner = ranks / INNER_SUM_RANKS * in.rows * in.parts;
     const uint64_t i = static_cast<uint64_t>(blockIdx.x) * SUM_THREADS + threadIdx.x;
-    if (i < inner) {
-        finish_inner<T, DEPTHS>(in, i);
-    } else if (i - inner < quads * STRIPE_COLUMNS * in.stripes) {
-        finish_factor<T, DEPTHS>(in, i - inner);
+    if (i < factors) {
+        finish_factor<T, DEPTHS>(in, i);
+    } else if (i - factors < inner) {
+        finish_inner<T, DEPTHS>(in, i - factors);
     }
 }
 
@@ -523,9 +525,9 @@ static bool try_launch(struct yk_backend_lane *lane, struct gradients<T> *in)
         in->inner_sums = in->factor_sums + factor_count;
         kernel<<<in->blocks, THREADS, static_cast<size_t>(stages * stage_bytes),
                  yk_cuda_lane_stream(lane)>>>(*in, static_cast<int>(stages));
-        const int64_t count = ranks / SUM_RANKS *
-                              (static_cast<int64_t>(in->rows) * in->parts +
-                               static_cast<int64_t>(STRIPE_COLUMNS) * in->stripes);
+        const int64_t count =
+            ranks / FACTOR_SUM_RANKS * STRIPE_COLUMNS * static_cast<int64_t>(in->stripes) +
+            ranks / INNER_SUM_RANKS * static_cast<int64_t>(in->rows) * in->parts;
         finish_gradients<T, DEPTHS><<<static_cast<unsigned>(yk_number_ceil_div(count, SUM_THREADS)),
                                       SUM_THREADS, 0, yk_cuda_lane_stream(lane)>>>(*in);
         yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "lora_backward");
