@@ -63,7 +63,7 @@ static const char *first_with(const char *word, const char *const *names, size_t
 
 size_t yk_datasheet_nearest_names(const char *name, const char **out, size_t capacity)
 {
-    const char *names[MAX_NAMES];
+    const char *names[MAX_NAMES] = {0};
     size_t left = 0;
     for (size_t i = 0; i < yk_datasheet_count && left < MAX_NAMES; i++) {
         names[left++] = yk_datasheets[i].name;
