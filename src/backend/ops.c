@@ -21,11 +21,6 @@ struct yk_sum_rows_op yk_ops_make_sum_rows_op_of_matmul(const struct yk_matmul_o
     };
 }
 
-static void *column(const void *base, int64_t at, enum yk_precision type)
-{
-    return (char *)(uintptr_t)base + at * yk_precision_bytes(type);
-}
-
 void yk_ops_make_matmul_ops_of_lora_backward(const struct yk_lora_backward_op *op, int32_t part,
                                              struct yk_matmul_op out[2])
 {
@@ -38,10 +33,10 @@ void yk_ops_make_matmul_ops_of_lora_backward(const struct yk_lora_backward_op *o
         .m = columns,
         .n = op->rank,
         .k = op->rows,
-        .a = column(op->dy, first, op->type),
+        .a = yk_precision_element_address(op->type, op->dy, first),
         .a_stride = op->dy_stride,
         .a_transposed = true,
-        .b = column(op->inner, part * op->rank, op->type),
+        .b = yk_precision_element_address(op->type, op->inner, part * op->rank),
         .b_stride = op->parts * op->rank,
         .c = op->part[part].d_factor,
         .c_stride = op->rank,
@@ -57,7 +52,7 @@ void yk_ops_make_matmul_ops_of_lora_backward(const struct yk_lora_backward_op *o
     out[1].a_transposed = false;
     out[1].b = op->part[part].factor;
     out[1].b_stride = op->rank;
-    out[1].c = column(op->d_inner, part * op->rank, op->type);
+    out[1].c = yk_precision_element_address(op->type, op->d_inner, part * op->rank);
     out[1].c_stride = op->parts * op->rank;
     out[1].accumulate = false;
 }

@@ -32,3 +32,8 @@ int64_t yk_precision_bytes(enum yk_precision precision)
 {
     return formats[precision].bytes;
 }
+
+void *yk_precision_element_address(enum yk_precision precision, const void *base, int64_t index)
+{
+    return (char *)(uintptr_t)base + index * yk_precision_bytes(precision);
+}

@@ -26,4 +26,7 @@ bool yk_precision_find(const char *name, enum yk_precision *out);
 /* Returns the bytes of one stored number: 4 or 2. */
 int64_t yk_precision_bytes(enum yk_precision precision);
 
+/* Returns the address of a number in an array. */
+void *yk_precision_element_address(enum yk_precision precision, const void *base, int64_t index);
+
 #endif

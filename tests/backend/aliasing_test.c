@@ -175,8 +175,8 @@ static void a_norm_may_replace_what_it_is_added_to(void **state)
             yk_cpu_norm(1, &op);
         }
         for (int64_t row = 0; row < ROWS; row++) {
-            assert_memory_equal(yk_cpu_element_address(type, together[1], row * WIDTH),
-                                yk_cpu_element_address(type, apart[2], row * WIDTH),
+            assert_memory_equal(yk_precision_element_address(type, together[1], row * WIDTH),
+                                yk_precision_element_address(type, apart[2], row * WIDTH),
                                 (size_t)(widths[i & 1] * yk_precision_bytes(type)));
         }
     }

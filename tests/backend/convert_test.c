@@ -147,7 +147,7 @@ static void rows_are_read_and_written_from_a_place(void **state)
         assert_true(yk_cpu_convert_element_to_fp32(types[i], memory, 2) == 1.5F);
         assert_true(yk_cpu_convert_element_to_fp32(types[i], memory, 5) == 0.0F);
         assert_true(yk_cpu_convert_element_to_fp32(
-                        types[i], yk_cpu_element_address(types[i], memory, 4), 0) == 0.25F);
+                        types[i], yk_precision_element_address(types[i], memory, 4), 0) == 0.25F);
     }
 }
 

@@ -73,7 +73,7 @@ void yk_attention_allocate_saved(const struct yk_net *net, int32_t layer,
 /* The address of the heads that begin `at` numbers into a row. */
 static void *head(const void *base, int64_t at, const struct yk_layer_pass *pass)
 {
-    return (char *)(uintptr_t)base + at * yk_precision_bytes(pass->net->workload.precision);
+    return yk_precision_element_address(pass->net->workload.precision, base, at);
 }
 
 /* Queries, keys and values, or their gradients. */

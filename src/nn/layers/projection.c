@@ -86,11 +86,6 @@ static const void *weights_of(const struct yk_layer_pass *pass, int32_t number, 
     return place;
 }
 
-static void *column(const void *base, int64_t at, enum yk_precision type)
-{
-    return (char *)(uintptr_t)base + at * yk_precision_bytes(type);
-}
-
 static int64_t rows_of(const struct yk_layer_pass *pass, int64_t rows)
 {
     return rows > 0 ? rows : yk_layer_pass_token_count(pass);
@@ -139,11 +134,11 @@ struct yk_lora_term yk_projection_get_output_term(const struct yk_layer_pass *pa
         assert(part < projection->parts);
     }
     return (struct yk_lora_term){
-        .inner = column(inner, part * rank, type),
+        .inner = yk_precision_element_address(type, inner, part * rank),
         .inner_stride = projection->parts * rank,
         .rank = rank,
-        .factor =
-            column(yk_layer_pass_parameter_weights(pass, projection->b + part), first * rank, type),
+        .factor = yk_precision_element_address(
+            type, yk_layer_pass_parameter_weights(pass, projection->b + part), first * rank),
         .scale = yk_net_adapter_scale(pass->net),
     };
 }
@@ -174,25 +169,26 @@ static void adapt(const struct yk_layer_pass *pass, const struct yk_projection *
     const int64_t width = projection->parts * rank;
     int64_t done = 0;
     for (int32_t i = 0; i < projection->parts; i++) {
-        backend->matmul(pass->lane,
-                        &(struct yk_matmul_op){
-                            .m = rows,
-                            .n = projection->part_out[i],
-                            .k = rank,
-                            .a = column(io->inner, i * rank, type),
-                            .a_stride = width,
-                            .b = yk_layer_pass_parameter_weights(pass, projection->b + i),
-                            .b_stride = rank,
-                            .b_transposed = true,
-                            .c = column(io->y, done, type),
-                            .c_stride = projection->out,
-                            .add = io->add ? column(io->add, done, type) : NULL,
-                            .add_stride = projection->out,
-                            .scale = yk_net_adapter_scale(pass->net),
-                            .a_type = type,
-                            .b_type = type,
-                            .c_type = type,
-                        });
+        backend->matmul(
+            pass->lane,
+            &(struct yk_matmul_op){
+                .m = rows,
+                .n = projection->part_out[i],
+                .k = rank,
+                .a = yk_precision_element_address(type, io->inner, i * rank),
+                .a_stride = width,
+                .b = yk_layer_pass_parameter_weights(pass, projection->b + i),
+                .b_stride = rank,
+                .b_transposed = true,
+                .c = yk_precision_element_address(type, io->y, done),
+                .c_stride = projection->out,
+                .add = io->add ? yk_precision_element_address(type, io->add, done) : NULL,
+                .add_stride = projection->out,
+                .scale = yk_net_adapter_scale(pass->net),
+                .a_type = type,
+                .b_type = type,
+                .c_type = type,
+            });
         done += projection->part_out[i];
     }
 }

@@ -105,8 +105,8 @@ void yk_cpu_attention_head_cap_scores(const struct yk_cpu_attention_head *head, 
 /* Rows of one head lie too far apart for processors to guess the next one. */
 static void fetch_row(enum yk_precision type, const void *from, int64_t place, int64_t width)
 {
-    const char *start = yk_cpu_element_address(type, from, place);
-    const char *end = yk_cpu_element_address(type, from, place + width);
+    const char *start = yk_precision_element_address(type, from, place);
+    const char *end = yk_precision_element_address(type, from, place + width);
     for (const char *line = start; line < end; line += CACHE_LINE) {
         __builtin_prefetch(line);
     }

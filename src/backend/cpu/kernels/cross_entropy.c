@@ -152,7 +152,7 @@ static void run_row(const void *work, int64_t number)
     if (target < 0) {
         op->row_losses[number] = 0.0F;
         if (op->factor != 0.0F) {
-            memset(yk_cpu_element_address(op->type, op->logits, start), 0,
+            memset(yk_precision_element_address(op->type, op->logits, start), 0,
                    (size_t)(op->classes * yk_precision_bytes(op->type)));
         }
         return;

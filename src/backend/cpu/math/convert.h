@@ -63,10 +63,4 @@ static inline float yk_cpu_convert_element_to_fp32(enum yk_precision type, const
     }
 }
 
-/* Returns the address of element `at`. */
-static inline void *yk_cpu_element_address(enum yk_precision type, const void *base, int64_t at)
-{
-    return (char *)(uintptr_t)base + at * yk_precision_bytes(type);
-}
-
 #endif

@@ -35,7 +35,7 @@ static inline void yk_cpu_fp32_row_reader_init(struct yk_cpu_fp32_row_reader *re
                                                int64_t first)
 {
     reader->type = type;
-    reader->base = base ? yk_cpu_element_address(type, base, first) : NULL;
+    reader->base = base ? yk_precision_element_address(type, base, first) : NULL;
     reader->held = -1;
 }
 

@@ -13,7 +13,7 @@ enum {
 /* NULL stays NULL. */
 static void *shift(const void *from, int64_t numbers, enum yk_precision type)
 {
-    return from ? (char *)(uintptr_t)from + numbers * yk_precision_bytes(type) : NULL;
+    return from ? yk_precision_element_address(type, from, numbers) : NULL;
 }
 
 /* Another part computes the row sums. */
