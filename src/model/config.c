@@ -13,6 +13,8 @@ enum {
     MAX_BUILTINS = 128
 };
 
+static const char config_file[] = "config.json";
+
 yk_status yk_model_config_parse(const char *text, size_t length, const char *source,
                                 struct yk_arena *arena, const struct yk_model_config **out)
 {
@@ -129,16 +131,27 @@ static yk_status read_path(const char *path, struct yk_arena *arena,
 {
     const char *file = path;
     if (yk_folder_exists(path)) {
-        YK_TRY(yk_folder_join_path(path, "config.json", arena, &file));
+        YK_TRY(yk_folder_join_path(path, config_file, arena, &file));
     }
     return read_file(file, arena, out);
 }
 
+/* Finds a built-in model by its name or its published name; NULL if there is none. */
+static yk_status find_named(const char *word, const struct yk_model_config **out)
+{
+    return strchr(word, '/') ? find_published(word, out) : find(word, out);
+}
+
+/* Whether a word that is not the name of a model is a path. */
+static bool is_path(const char *word)
+{
+    return strchr(word, '/') || (yk_folder_exists(word) && yk_folder_contains(word, config_file));
+}
+
 bool yk_model_config_name_is_path(const char *word)
 {
-    const struct yk_model_config *published = NULL;
-    return is_json_file(word) ||
-           (strchr(word, '/') && find_published(word, &published) == YK_OK && !published);
+    const struct yk_model_config *named = NULL;
+    return is_json_file(word) || (is_path(word) && find_named(word, &named) == YK_OK && !named);
 }
 
 yk_status yk_model_config_open(const char *word, struct yk_arena *arena,
@@ -147,14 +160,11 @@ yk_status yk_model_config_open(const char *word, struct yk_arena *arena,
     if (is_json_file(word)) {
         return read_file(word, arena, out);
     }
-    if (!strchr(word, '/')) {
-        return yk_model_config_find_builtin(word, out);
-    }
-    const struct yk_model_config *published = NULL;
-    YK_TRY(find_published(word, &published));
-    if (published) {
-        *out = published;
+    const struct yk_model_config *named = NULL;
+    YK_TRY(find_named(word, &named));
+    if (named) {
+        *out = named;
         return YK_OK;
     }
-    return read_path(word, arena, out);
+    return is_path(word) ? read_path(word, arena, out) : yk_model_config_find_builtin(word, out);
 }

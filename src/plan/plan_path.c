@@ -138,7 +138,11 @@ yk_status yk_plan_path_make_relative(const char *source, const char *plan, struc
         mark_path(source + length, &stored);
         return yk_text_move_to_arena(&stored, arena, out);
     }
-    if (source[0] == '/' || length == 0) {
+    if (length == 0) {
+        mark_path(source, &stored);
+        return yk_text_move_to_arena(&stored, arena, out);
+    }
+    if (source[0] == '/') {
         return yk_arena_strdup(arena, source, out);
     }
     add_absolute(&folder, plan, folder_length(plan));

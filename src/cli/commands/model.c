@@ -351,7 +351,7 @@ static const struct yk_option options[] = {
 static const struct yk_operand operands[] = {
     {
         .placeholder = "MODEL",
-        .help = "A built-in model, or the config.json of a Hugging Face model",
+        .help = "A built-in model, or a Hugging Face model: its folder or its config.json",
         YK_OPTION_OFFSET_OF(struct arguments, request.model),
     },
 };
