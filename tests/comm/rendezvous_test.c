@@ -46,18 +46,25 @@ static struct sockaddr_in loopback(int32_t number)
                                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 }
 
-static int listen_somewhere(int32_t *number)
+/* A socket at a port that no other has. Until it listens, calls are refused. */
+static int bind_somewhere(int32_t *number)
 {
     struct sockaddr_in address = loopback(0);
     socklen_t size = sizeof address;
-    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int bound = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const int yes = 1;
-    assert_true(listener >= 0);
-    (void)setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    assert_int_equal(bind(listener, (const struct sockaddr *)&address, size), 0);
-    assert_int_equal(listen(listener, 8), 0);
-    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+    assert_true(bound >= 0);
+    (void)setsockopt(bound, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    assert_int_equal(bind(bound, (const struct sockaddr *)&address, size), 0);
+    assert_int_equal(getsockname(bound, (struct sockaddr *)&address, &size), 0);
     *number = ntohs(address.sin_port);
+    return bound;
+}
+
+static int listen_somewhere(int32_t *number)
+{
+    const int listener = bind_somewhere(number);
+    assert_int_equal(listen(listener, 8), 0);
     return listener;
 }
 
@@ -504,7 +511,8 @@ static int start_slow(void **state)
     send_out(stranger, 1);
     slow[WITH_ANOTHER_TOKEN] = crew;
 
-    (void)start(state);
+    crew = (struct crew){0};
+    crew.listener = bind_somewhere(&crew.port); /* else somebody might come to listen there */
     send_out(short_rendezvous_of(1, 2), 1);
     slow[RANK_0_MISSING] = crew;
 
@@ -547,6 +555,7 @@ static void a_rank_that_finds_nobody_says_where_it_looked(void **state)
     (void)state;
     char part[64];
     await_slow(RANK_0_MISSING);
+    (void)close(crew.listener);
     snprintf(part, sizeof part, "did not find rank 0 at 127.0.0.1, port %d,", (int)crew.port);
     expect_end(0, YK_ERROR_LOST, part);
     expect_end(0, YK_ERROR_LOST, "Connection refused");
