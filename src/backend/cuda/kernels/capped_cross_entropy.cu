@@ -23,7 +23,7 @@ enum {
     WIDTH = 8, /* numbers in 16 bytes */
     MAX_THREADS = 1024,
     PAIR_THREADS = 512, /* of a block where two share an SM */
-    CLUSTER_BLOCKS = 4,
+    CLUSTER_BLOCKS = 2, /* more of them wait longer for each other */
     MAX_SUMS = CLUSTER_BLOCKS * MAX_THREADS / 32,
     RESERVED_BYTES = 2048, /* shared memory of a block for its sums, and what the system keeps */
     MAX_EXPONENT = 30, /* of exp(2 z / c), as a power of 2: the product of four is no infinity */
@@ -396,18 +396,17 @@ struct shape {
     int kept;   /* times 16 bytes */
 };
 
-/* Two blocks share an SM, one computing while the other reads and writes, if rows or their shares
- * fit into a half of its shared memory; most of a row is enough. Without clusters, a block with all
- * of it has a long row. */
+/* Two blocks share an SM, one computing while the other reads and writes, if rows fit into a half
+ * of its shared memory. A block with all of it, or a cluster of such blocks, has a longer row, of
+ * which the most that fits is kept. */
 static struct shape shape_of(const struct yk_cross_entropy_op *op,
                              const struct yk_cuda_device_properties *properties, bool clusters)
 {
     const int64_t wides = op->classes / WIDTH;
     const int64_t whole = static_cast<int64_t>(properties->shared_bytes) - RESERVED_BYTES;
     const int64_t half = static_cast<int64_t>(properties->shared_bytes) / 2 - RESERVED_BYTES;
-    const bool fits = 16 * wides <= half;
-    const bool pair = fits || clusters || op->factor == 0.0F;
-    const int64_t blocks = !fits && clusters ? CLUSTER_BLOCKS : 1;
+    const bool pair = 16 * wides <= half || op->factor == 0.0F;
+    const int64_t blocks = clusters && !pair ? CLUSTER_BLOCKS : 1;
     const int64_t share = yk_number_ceil_div(wides, blocks);
     const int64_t room = op->factor == 0.0F ? 0 : (pair ? half : whole) / 16;
     return {static_cast<int>(blocks), pair, static_cast<int>(yk_number_min(room, share))};
