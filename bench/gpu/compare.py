@@ -73,9 +73,11 @@ def combine(who, case, rounds, settings):
     formula, exact = flops_of(case, settings)
     row["mfu"] = formula * row["tokens_per_s"] / PEAK_FLOPS
     row["exact_mfu"] = exact * row["tokens_per_s"] / PEAK_FLOPS
-    for key in ("device", "gpu_bytes_way", "last_loss"):
+    for key in ("device", "gpu_bytes_way"):
         row[key] = rounds[-1][key]
+    # Of the first round: in later ones PyTorch goes on with the model it has, yoke begins anew.
     row["first_loss"] = rounds[0].get("first_loss")
+    row["last_loss"] = rounds[0]["last_loss"]
     return row
 
 
