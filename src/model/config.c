@@ -13,8 +13,6 @@ enum {
     MAX_BUILTINS = 128
 };
 
-static const char config_file[] = "config.json";
-
 yk_status yk_model_config_parse(const char *text, size_t length, const char *source,
                                 struct yk_arena *arena, const struct yk_model_config **out)
 {
@@ -95,7 +93,7 @@ yk_status yk_model_config_find_builtin(const char *name, const struct yk_model_c
     }
     return yk_fail(YK_ERROR_INPUT,
                    "no built-in model is called \"%s\"; yoke model lists them, and takes a "
-                   "config.json as well",
+                   "config.json or a folder with one as well",
                    name);
 }
 
@@ -131,7 +129,7 @@ static yk_status read_path(const char *path, struct yk_arena *arena,
 {
     const char *file = path;
     if (yk_folder_exists(path)) {
-        YK_TRY(yk_folder_join_path(path, config_file, arena, &file));
+        YK_TRY(yk_folder_join_path(path, "config.json", arena, &file));
     }
     return read_file(file, arena, out);
 }
@@ -145,7 +143,7 @@ static yk_status find_named(const char *word, const struct yk_model_config **out
 /* Whether a word that is not the name of a model is a path. */
 static bool is_path(const char *word)
 {
-    return strchr(word, '/') || (yk_folder_exists(word) && yk_folder_contains(word, config_file));
+    return strchr(word, '/') || yk_folder_exists(word);
 }
 
 bool yk_model_config_name_is_path(const char *word)

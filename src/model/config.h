@@ -254,7 +254,8 @@ bool yk_model_config_name_is_path(const char *word);
  *     "meta-llama/Meta-Llama-3-8B";
  *   - any other word that contains a '/' or ends in ".json": the path of a config.json, or of a
  *     folder that contains a config.json;
- *   - any other word: the name of a folder that contains a config.json. */
+ *   - any other word: the name of a folder that contains a config.json, if there is such a folder.
+ */
 yk_status yk_model_config_open(const char *word, struct yk_arena *arena,
                                const struct yk_model_config **out) YK_MUST_USE;
 

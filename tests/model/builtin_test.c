@@ -222,7 +222,7 @@ static void a_name_that_is_none_offers_the_nearest(void **state)
                  "no built-in model is called \"gtp2\"; did you mean \"gpt2\"?");
     assert_fails(yk_model_config_find_builtin("resnet", &config), YK_ERROR_INPUT,
                  "no built-in model is called \"resnet\"; yoke model lists them, and takes a "
-                 "config.json as well");
+                 "config.json or a folder with one as well");
     assert_null(config);
 }
 
