@@ -6,9 +6,6 @@
 
 enum {
     MAX_POSITIONS = 1 << 30,
-    LOW_FACTOR = 1,
-    HIGH_FACTOR = 4,
-    LLAMA3_FACTOR = 8,
     BETA_FAST = 32, /* the presets of YaRN */
     BETA_SLOW = 1,
 };
@@ -124,15 +121,43 @@ static yk_status read_longrope(const struct yk_json *scaling, struct yk_arena *a
                                         &rope->attention_factor);
 }
 
+/* Reads a number without which a scaling would do nothing, or something else. */
+static yk_status read_given_number(const struct yk_json *scaling, const struct yk_rope *rope,
+                                   const char *key, double *out)
+{
+    const struct yk_json *number = yk_json_get_member(scaling, key);
+    if (!number || yk_json_is_null(number)) {
+        return yk_fail(YK_ERROR_INPUT, "\"rope_type\" is \"%s\", but \"%s\" is missing",
+                       scaling_names[rope->scaling], key);
+    }
+    return yk_config_fields_read_number(scaling, key, 1, out);
+}
+
 static yk_status read_llama3(const struct yk_json *scaling, struct yk_rope *rope)
 {
-    YK_TRY(yk_config_fields_read_number(scaling, "factor", LLAMA3_FACTOR, &rope->factor));
-    YK_TRY(yk_config_fields_read_number(scaling, "low_freq_factor", LOW_FACTOR, &rope->low));
-    YK_TRY(yk_config_fields_read_number(scaling, "high_freq_factor", HIGH_FACTOR, &rope->high));
+    YK_TRY(read_given_number(scaling, rope, "factor", &rope->factor));
+    YK_TRY(read_given_number(scaling, rope, "low_freq_factor", &rope->low));
+    YK_TRY(read_given_number(scaling, rope, "high_freq_factor", &rope->high));
     return rope->high > rope->low
                ? YK_OK
                : yk_fail(YK_ERROR_INPUT, "\"rope_scaling\" makes no sense: high_freq_factor must "
                                          "be above low_freq_factor");
+}
+
+/* Reads the name of a scaling; NULL if there is none. Older files call it "type". */
+static yk_status read_type(const struct yk_json *scaling, const char **out)
+{
+    static const char *const keys[] = {"rope_type", "type"};
+    *out = NULL;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && !*out; i++) {
+        const struct yk_json *type = yk_json_get_member(scaling, keys[i]);
+        *out = yk_json_string_value(type);
+        if (type && !*out && !yk_json_is_null(type)) {
+            return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a string, not %s", keys[i],
+                           yk_json_type_name(type));
+        }
+    }
+    return YK_OK;
 }
 
 /* Reads the scaling of frequencies. An unknown kind cannot be trained. */
@@ -140,8 +165,8 @@ static yk_status read_scaling(const struct yk_json *json, const struct yk_json *
                               struct yk_arena *arena, struct yk_model_config *config,
                               struct yk_rope *rope)
 {
-    const char *newer = yk_json_string_value(yk_json_get_member(scaling, "rope_type"));
-    const char *type = newer ? newer : yk_json_string_value(yk_json_get_member(scaling, "type"));
+    const char *type = NULL;
+    YK_TRY(read_type(scaling, &type));
     if (!type) {
         return YK_OK;
     }
@@ -171,7 +196,7 @@ static yk_status read_scaling(const struct yk_json *json, const struct yk_json *
     default:
         break;
     }
-    return yk_config_fields_read_number(scaling, "factor", 1, &rope->factor);
+    return read_given_number(scaling, rope, "factor", &rope->factor);
 }
 
 /* The number of rotated elements of a head. */
@@ -200,23 +225,42 @@ static yk_status read_rotary_size(const struct yk_json *json, const struct yk_js
     return YK_OK;
 }
 
+/* Finds an object with members; NULL if it is missing, null or empty. */
+static yk_status find_object(const struct yk_json *json, const char *key,
+                             const struct yk_json **out)
+{
+    const struct yk_json *found = yk_json_get_member(json, key);
+    const bool null = !found || yk_json_is_null(found);
+    if (!null && !yk_json_is_object(found)) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be an object, not %s", key,
+                       yk_json_type_name(found));
+    }
+    *out = null || yk_json_member_count(found) == 0 ? NULL : found;
+    return YK_OK;
+}
+
 yk_status yk_config_rope_read(const struct yk_json *json, struct yk_arena *arena,
                               struct yk_model_config *config)
 {
     const struct yk_architecture *architecture = config->architecture;
-    const struct yk_json *parameters = yk_json_get_member(json, "rope_parameters");
-    const struct yk_json *full = yk_json_get_member(parameters, "full_attention");
-    const struct yk_json *local = yk_json_get_member(parameters, "sliding_attention");
-    const struct yk_json *scaling = full ? full : parameters;
+    const struct yk_json *older = NULL;
+    const struct yk_json *parameters = NULL;
+    const struct yk_json *full = NULL;
+    const struct yk_json *local = NULL;
     const char *key = architecture->theta_key ? architecture->theta_key : "rope_theta";
     if (config->rope.theta == 0) {
         return YK_OK;
     }
-    if (!scaling || yk_json_is_null(scaling)) {
-        scaling = yk_json_get_member(json, "rope_scaling");
-    }
+    YK_TRY(find_object(json, "rope_scaling", &older));
+    YK_TRY(find_object(json, "rope_parameters", &parameters));
+    YK_TRY(find_object(parameters, "full_attention", &full));
+    YK_TRY(find_object(parameters, "sliding_attention", &local));
+    /* Of both, transformers takes what users of older files add by hand. */
+    const struct yk_json *scaling = older ? older : full ? full : parameters;
     YK_TRY(read_rotary_size(json, scaling, config));
     YK_TRY(yk_config_fields_read_number(json, key, config->rope.theta, &config->rope.theta));
+    YK_TRY(
+        yk_config_fields_read_number(full, "rope_theta", config->rope.theta, &config->rope.theta));
     YK_TRY(yk_config_fields_read_number(scaling, "rope_theta", config->rope.theta,
                                         &config->rope.theta));
     YK_TRY(read_scaling(json, scaling, arena, config, &config->rope));

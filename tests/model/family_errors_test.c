@@ -168,6 +168,29 @@ static void scalings_that_make_no_finite_angles_are_refused(void **state)
             "the base of rotary positions is 1; \"yarn\" needs one above 1"});
 }
 
+static void descriptions_of_positions_are_checked(void **state)
+{
+    (void)state;
+    REFUSE({OF("llama") HEADS ", \"rope_scaling\": 3}",
+            "\"rope_scaling\" must be an object, not a number"},
+           {OF("mistral") HEADS ", \"num_key_value_heads\": 1, \"rope_parameters\": \"yarn\"}",
+            "\"rope_parameters\" must be an object, not a string"},
+           {OF("gemma3_text") HEADS
+            ", \"num_key_value_heads\": 1, \"rope_parameters\": {\"full_attention\": 1}}",
+            "\"full_attention\" must be an object, not a number"},
+           {OF("llama") HEADS ", \"rope_scaling\": {\"rope_type\": 7}}",
+            "\"rope_type\" must be a string, not a number"},
+           {OF("llama") HEADS ", \"rope_scaling\": {\"type\": [\"linear\"]}}",
+            "\"type\" must be a string, not a list"},
+           {OF("llama") HEADS ", \"rope_scaling\": {\"rope_type\": \"linear\"}}",
+            "\"rope_type\" is \"linear\", but \"factor\" is missing"},
+           {OF("llama") HEADS ", \"rope_scaling\": {\"rope_type\": \"dynamic\", \"factor\": null}}",
+            "\"rope_type\" is \"dynamic\", but \"factor\" is missing"},
+           {OF("llama") HEADS ", \"rope_scaling\": {\"rope_type\": \"llama3\", \"factor\": 8, "
+                              "\"low_freq_factor\": 1}}",
+            "\"rope_type\" is \"llama3\", but \"high_freq_factor\" is missing"});
+}
+
 #define LONG(factors)                                                                              \
     OF("phi3")                                                                                     \
     HEADS ", \"original_max_position_embeddings\": 8, \"rope_scaling\": {\"type\": "               \
@@ -252,6 +275,7 @@ int main(void)
         cmocka_unit_test(blocks_that_rotate_nothing_are_checked),
         cmocka_unit_test(rotary_sizes_are_checked),
         cmocka_unit_test(scalings_that_make_no_finite_angles_are_refused),
+        cmocka_unit_test(descriptions_of_positions_are_checked),
         cmocka_unit_test(lists_of_longrope_are_checked),
         cmocka_unit_test(experts_are_checked),
         cmocka_unit_test(padding_after_the_last_position_is_refused),
