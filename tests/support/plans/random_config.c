@@ -94,8 +94,8 @@ static void add_rope(const struct drawing *drawing)
         "\"rope_type\":\"linear\",\"factor\":2.0",
         "\"rope_type\":\"dynamic\",\"factor\":2.0",
         "\"rope_type\":\"yarn\",\"factor\":4.0,\"original_max_position_embeddings\":8",
-        "\"rope_type\":\"llama3\",\"factor\":4.0,\"low_freq_factor\":1.0,"
-        "\"high_freq_factor\":4.0,\"original_max_position_embeddings\":16",
+        ("\"rope_type\":\"llama3\",\"factor\":4.0,\"low_freq_factor\":1.0,"
+         "\"high_freq_factor\":4.0,\"original_max_position_embeddings\":16"),
     };
     const int kind = (int)yk_random_below(drawing->random, 5);
     if (flag(drawing)) {
