@@ -69,8 +69,8 @@ YK_DEVICE_INLINE float sum_registers(const struct row_registers<T> &row_register
 }
 
 /* y of a chunk, whose weights and biases lie at `weights` and `biases`, `chunks` apart. With ADD,
- * what `add` points to is added. */
-template <bool ADD, typename T>
+ * what `add` points to is added. With RMS, there is no mean and no bias. */
+template <bool ADD, bool RMS, typename T>
 YK_DEVICE_INLINE yk_vector_16_bytes<T>
 scale_chunk(const yk_vector_16_bytes<T> &x, float mean, float rstd, const float4 *weights,
             const float4 *biases, int chunks, const yk_vector_16_bytes<T> *add)
@@ -87,12 +87,13 @@ scale_chunk(const yk_vector_16_bytes<T> &x, float mean, float rstd, const float4
         float bias[4] = {0, 0, 0, 0};
         yk_unpack_quarter(x, quarter, from);
         yk_unpack_quarter(weights[quarter * chunks], weight);
-        if (biases) {
+        if (!RMS) {
             yk_unpack_quarter(biases[quarter * chunks], bias);
         }
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            float number = (from[i] - mean) * rstd * weight[i] + bias[i];
+            float number =
+                RMS ? from[i] * rstd * weight[i] : (from[i] - mean) * rstd * weight[i] + bias[i];
             if (ADD) {
                 number += yk_to_float(added.numbers[4 * quarter + i]);
             }
@@ -107,7 +108,7 @@ scale_chunk(const yk_vector_16_bytes<T> &x, float mean, float rstd, const float4
  * own, and are copied as soon as the one before was used. A stage has `stage_chunks` chunks; only
  * with ADD they are less than STAGE_CHUNKS. y may be add: a thread reads what it needs of a place
  * before it writes there. */
-template <typename T, bool ADD>
+template <typename T, bool ADD, bool RMS>
 static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS, REGISTER_BLOCKS)
     register_rows(struct yk_norm_op op, int team_warps, int prefetch, int add_stage_chunks)
 {
@@ -119,7 +120,7 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS, REGISTER_BL
     const int width = static_cast<int>(op.width);
     const int chunks = width / N;
     float4 *weights = shared + ((ADD ? 2 : 1) + prefetch) * stage_chunks;
-    const float4 *biases = op.bias ? weights + width / 4 : nullptr;
+    float4 *biases = RMS ? nullptr : weights + width / 4;
     uint4 *stages = reinterpret_cast<uint4 *>(shared) + threadIdx.x;
     uint4 *add_stage = stages + (1 + prefetch) * stage_chunks;
     const int team_threads = team_warps * 32;
@@ -138,9 +139,8 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS, REGISTER_BL
     }
     yk_copy_weights_to_shared_memory<N>(op.weight_type, op.weight, op.weight_offset, width,
                                         weights);
-    if (op.bias) {
-        yk_copy_weights_to_shared_memory<N>(op.weight_type, op.bias, 0.0F, width,
-                                            weights + width / 4);
+    if (!RMS) {
+        yk_copy_weights_to_shared_memory<N>(op.weight_type, op.bias, 0.0F, width, biases);
     }
     __syncthreads();
     int turn = 0;
@@ -155,20 +155,23 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS, REGISTER_BL
         yk_async_copy_wait_all_but(ADD ? 2 * prefetch : prefetch);
         load_registers(stages + stage * stage_chunks, place, team_threads, count, row_registers);
         float mean = 0;
-        if (op.bias) {
+        if (!RMS) {
             float sum[1] = {sum_registers(row_registers, place, team_threads, count,
                                           [](float x) { return x; })};
             yk_warp_team_reduce_sums(sum, team_warps, scratch[turn++ & 1]);
             mean = sum[0] / static_cast<float>(width);
         }
-        const auto squared_distance = [mean](float x) { return (x - mean) * (x - mean); };
+        const auto squared_distance = [mean](float x) {
+            const float distance = RMS ? x : x - mean;
+            return distance * distance;
+        };
         float spread[1] = {
             sum_registers(row_registers, place, team_threads, count, squared_distance)};
         yk_warp_team_reduce_sums(spread, team_warps, scratch[turn++ & 1]);
         const float rstd = 1.0F / sqrtf(spread[0] / static_cast<float>(width) + op.epsilon);
         if (place == 0 && count > 0) {
             op.rstd[row] = rstd;
-            if (op.bias) {
+            if (!RMS) {
                 op.mean[row] = mean;
             }
         }
@@ -182,10 +185,9 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS, REGISTER_BL
             if (chunk < count) {
                 const auto *add = reinterpret_cast<const yk_vector_16_bytes<T> *>(
                     add_stage + i * YK_WARP_TEAM_BLOCK_THREADS);
-                yk_store_16_bytes(y + chunk * N,
-                                  scale_chunk<ADD>(row_registers.chunks[i], mean, rstd,
-                                                   weights + chunk,
-                                                   biases ? biases + chunk : nullptr, chunks, add));
+                yk_store_16_bytes(y + chunk * N, scale_chunk<ADD, RMS>(
+                                                     row_registers.chunks[i], mean, rstd,
+                                                     weights + chunk, biases + chunk, chunks, add));
             }
         }
         if (ADD) {
@@ -244,15 +246,14 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS) walk_rows(s
 
 /* Prefetches where there is shared memory for all blocks. False where there is none for even a row.
  */
-template <typename T, bool ADD>
+template <typename T, bool ADD, bool RMS>
 static bool launch_registers(struct yk_backend_lane *lane, const struct yk_norm_op *op)
 {
     const struct yk_cuda_device_properties *properties = yk_cuda_lane_device_properties(lane);
     const int64_t chunks = op->width / yk_vector_16_bytes<T>::count;
-    const int64_t weight_bytes =
-        op->width * (op->bias ? 2 : 1) * static_cast<int64_t>(sizeof(float));
+    const int64_t weight_bytes = op->width * (RMS ? 1 : 2) * static_cast<int64_t>(sizeof(float));
     const int64_t scratch = static_cast<int64_t>(properties->shared_bytes);
-    const auto kernel = register_rows<T, ADD>;
+    const auto kernel = register_rows<T, ADD, RMS>;
     const int team_warps = yk_warp_team_warp_count(chunks, YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD);
     const int64_t stage_bytes =
         ADD ? yk_number_ceil_div(chunks, team_warps * 32) * YK_WARP_TEAM_BLOCK_THREADS * 16
@@ -292,6 +293,13 @@ static struct yk_norm_op fill_in_defaults(const struct yk_norm_op *op)
     return whole;
 }
 
+template <typename T, bool ADD>
+static bool launch_registers_of(struct yk_backend_lane *lane, const struct yk_norm_op *op)
+{
+    return op->bias ? launch_registers<T, ADD, false>(lane, op)
+                    : launch_registers<T, ADD, true>(lane, op);
+}
+
 /* False where rows do not fit, and then nothing was done. */
 static bool run_registers(struct yk_backend_lane *lane, const struct yk_norm_op *op)
 {
@@ -299,8 +307,8 @@ static bool run_registers(struct yk_backend_lane *lane, const struct yk_norm_op 
     if (op->x_type == op->y_type) {
         yk_dispatch_type(op->x_type, [&](auto number) {
             using T = decltype(number);
-            row_registers = op->add ? launch_registers<T, true>(lane, op)
-                                    : launch_registers<T, false>(lane, op);
+            row_registers = op->add ? launch_registers_of<T, true>(lane, op)
+                                    : launch_registers_of<T, false>(lane, op);
         });
     }
     return row_registers;

@@ -14,10 +14,10 @@
 #include "backend/cuda/kernels/async_copy.cuh"
 #include "backend/cuda/kernels/partial_sums.cuh"
 
-/* What is summed over a row: g and g · n. */
+/* What is summed over a row: g · n and, but in RMS norms, g. */
 enum {
-    ROW_G,
     ROW_GN,
+    ROW_G,
     ROW_SUMS,
 };
 
@@ -35,9 +35,22 @@ static inline void add_column_sums(struct yk_backend_lane *lane,
 /* ---- rows in shared memory ---- */
 
 enum {
-    SUM_CHUNKS = 3,        /* chunks a thread holds with the sums of their columns, if it can be */
-    REGISTER_BLOCKS = 2,   /* of an SM */
+    FEW_CHUNKS = 3,        /* chunks a thread holds, if the row is not too long */
     RESERVED_BYTES = 2048, /* shared memory of a block for its sums, and what the system keeps */
+};
+
+/* What a kernel is compiled for. */
+template <typename TYPE, int COUNT, bool IS_RMS, bool HAS_SUMS> struct row_kind {
+    using T = TYPE;
+    static constexpr int chunks = COUNT;   /* of a thread */
+    static constexpr bool rms = IS_RMS;    /* all means are 0, and there is no bias */
+    static constexpr bool sums = HAS_SUMS; /* of columns */
+    static constexpr int row_sums = rms ? ROW_G : ROW_SUMS;
+    static constexpr int N = yk_vector_16_bytes<T>::count;
+    /* Of an SM. Registers for many columns, or for their sums, leave room for fewer. */
+    static constexpr int blocks = chunks > FEW_CHUNKS || (sums && (chunks == FEW_CHUNKS || !rms))
+                                      ? 2
+                                      : 3;
 };
 
 /* What is fetched of a row. */
@@ -58,9 +71,9 @@ struct position {
 };
 
 /* Sums over the rows a thread has seen, of the columns it holds. */
-template <typename T, int CHUNKS> struct column_sums {
-    float weight[CHUNKS][yk_vector_16_bytes<T>::count];
-    float bias[CHUNKS][yk_vector_16_bytes<T>::count];
+template <typename KIND> struct column_sums {
+    float weight[KIND::chunks][KIND::N];
+    float bias[KIND::chunks][KIND::N];
 };
 
 /* Of a row. */
@@ -75,13 +88,15 @@ YK_DEVICE_INLINE struct statistics statistics_of(const struct yk_norm_backward_o
     return {real && op.mean ? op.mean[row] : 0.0F, real ? op.rstd[row] : 0.0F};
 }
 
-/* Shared memory for rows, (stages, FETCHED, HELD, threads): a thread only sees what is its own. */
+/* Shared memory for rows, (stages, fetched, CHUNKS, threads): a thread only sees what is its own.
+ */
 template <int CHUNKS> struct row_stages {
     uint4 *places;
+    int fetched; /* FETCHED, or without ADD one less */
 
     __device__ __forceinline__ uint4 *at(int stage, int what, int i) const
     {
-        return places + ((stage * FETCHED + what) * CHUNKS + i) * YK_WARP_TEAM_BLOCK_THREADS +
+        return places + ((stage * fetched + what) * CHUNKS + i) * YK_WARP_TEAM_BLOCK_THREADS +
                threadIdx.x;
     }
 
@@ -140,81 +155,93 @@ YK_DEVICE_INLINE void load_weights(const struct yk_norm_backward_op &op,
     });
 }
 
-/* Adds a chunk's share to the sums of its row and, with SUMS, of its columns. */
-template <typename T, bool SUMS>
-YK_DEVICE_INLINE void
-sum_chunk(const yk_vector_16_bytes<T> &x, const yk_vector_16_bytes<T> &dy,
-          const struct statistics &of, const float (&weights)[yk_vector_16_bytes<T>::count],
-          float (&row)[ROW_SUMS], float (&d_weight)[yk_vector_16_bytes<T>::count],
-          float (&d_bias)[yk_vector_16_bytes<T>::count])
+/* Adds a chunk's share to the sums of its row and of its columns. The sum of g · n is still to be
+ * multiplied by rstd in RMS norms. */
+template <typename KIND>
+YK_DEVICE_INLINE void sum_chunk(const yk_vector_16_bytes<typename KIND::T> &x,
+                                const yk_vector_16_bytes<typename KIND::T> &dy,
+                                const struct statistics &of, const float (&weights)[KIND::N],
+                                float (&row)[KIND::row_sums], float (&d_weight)[KIND::N],
+                                float (&d_bias)[KIND::N])
 {
 #pragma unroll
-    for (int i = 0; i < yk_vector_16_bytes<T>::count; i++) {
-        const float n = (yk_to_float(x.numbers[i]) - of.mean) * of.rstd;
+    for (int i = 0; i < KIND::N; i++) {
+        const float from = yk_to_float(x.numbers[i]);
+        const float n = KIND::rms ? from : (from - of.mean) * of.rstd;
         const float d = yk_to_float(dy.numbers[i]);
         const float g = d * weights[i];
-        row[ROW_G] += g;
         row[ROW_GN] += g * n;
-        if (SUMS) {
-            d_weight[i] += d * n;
-            d_bias[i] += d;
+        if constexpr (!KIND::rms) {
+            row[ROW_G] += g;
+        }
+        if (KIND::sums) {
+            d_weight[i] += d * (KIND::rms ? n * of.rstd : n);
+            d_bias[i] += KIND::rms ? 0.0F : d;
         }
     }
 }
 
 /* dx of a chunk. */
-template <typename T>
-YK_DEVICE_INLINE yk_vector_16_bytes<T>
-pass_chunk(const yk_vector_16_bytes<T> &x, const yk_vector_16_bytes<T> &dy,
-           const yk_vector_16_bytes<T> &add, const struct statistics &of,
-           const float (&weights)[yk_vector_16_bytes<T>::count], float g_mean, float gn_mean)
+template <typename KIND>
+YK_DEVICE_INLINE yk_vector_16_bytes<typename KIND::T>
+pass_chunk(const yk_vector_16_bytes<typename KIND::T> &x,
+           const yk_vector_16_bytes<typename KIND::T> &dy,
+           const yk_vector_16_bytes<typename KIND::T> &add, const struct statistics &of,
+           const float (&weights)[KIND::N], float g_mean, float gn_mean)
 {
-    yk_vector_16_bytes<T> dx;
+    yk_vector_16_bytes<typename KIND::T> dx;
+    const float x_factor = of.rstd * gn_mean;
 #pragma unroll
-    for (int i = 0; i < yk_vector_16_bytes<T>::count; i++) {
-        const float n = (yk_to_float(x.numbers[i]) - of.mean) * of.rstd;
+    for (int i = 0; i < KIND::N; i++) {
+        const float from = yk_to_float(x.numbers[i]);
         const float g = yk_to_float(dy.numbers[i]) * weights[i];
+        const float rest =
+            KIND::rms ? g - from * x_factor : g - g_mean - (from - of.mean) * of.rstd * gn_mean;
         dx.numbers[i] =
-            yk_from_float<T>(yk_to_float(add.numbers[i]) + of.rstd * (g - g_mean - n * gn_mean));
+            yk_from_float<typename KIND::T>(yk_to_float(add.numbers[i]) + of.rstd * rest);
     }
     return dx;
 }
 
 /* One row of every team, which is there in `stage`: dx, and the row's share of the columns' sums.
  */
-template <typename T, int CHUNKS, bool SUMS>
+template <typename KIND>
 YK_DEVICE_INLINE void backward_row(const struct yk_norm_backward_op &op, int64_t row,
                                    const struct statistics &of, const struct position &position,
-                                   const float (&weights)[CHUNKS][yk_vector_16_bytes<T>::count],
-                                   const struct row_stages<CHUNKS> &row_stages, int stage,
-                                   float (*scratch)[ROW_SUMS], struct column_sums<T, CHUNKS> &sums)
+                                   const float (&weights)[KIND::chunks][KIND::N],
+                                   const struct row_stages<KIND::chunks> &row_stages, int stage,
+                                   float (*scratch)[KIND::row_sums], struct column_sums<KIND> &sums)
 {
-    constexpr int N = yk_vector_16_bytes<T>::count;
+    using T = typename KIND::T;
     const int count = row < op.rows ? position.chunks : 0;
-    float row_sums[ROW_SUMS] = {0, 0};
+    float row_sums[KIND::row_sums] = {};
 #pragma unroll
-    for (int i = 0; i < CHUNKS; i++) {
+    for (int i = 0; i < KIND::chunks; i++) {
         if (position.place + i * position.step < count) {
-            sum_chunk<T, SUMS>(row_stages.template get<T>(stage, X, i),
-                               row_stages.template get<T>(stage, DY, i), of, weights[i], row_sums,
-                               sums.weight[i], sums.bias[i]);
+            sum_chunk<KIND>(row_stages.template get<T>(stage, X, i),
+                            row_stages.template get<T>(stage, DY, i), of, weights[i], row_sums,
+                            sums.weight[i], sums.bias[i]);
         }
     }
     yk_warp_team_reduce_sums(row_sums, position.step / 32, scratch);
-    const float g_mean = op.mean ? row_sums[ROW_G] / static_cast<float>(op.width) : 0.0F;
-    const float gn_mean = row_sums[ROW_GN] / static_cast<float>(op.width);
+    float g_mean = 0.0F;
+    if constexpr (!KIND::rms) {
+        g_mean = row_sums[ROW_G] / static_cast<float>(op.width);
+    }
+    const float gn_mean =
+        (KIND::rms ? of.rstd : 1.0F) * row_sums[ROW_GN] / static_cast<float>(op.width);
     /* It is read again: registers are for what stays. */
     asm volatile("" ::: "memory");
 #pragma unroll
-    for (int i = 0; i < CHUNKS; i++) {
+    for (int i = 0; i < KIND::chunks; i++) {
         const int chunk = position.place + i * position.step;
         if (chunk < count) {
             const yk_vector_16_bytes<T> add =
                 op.add ? row_stages.template get<T>(stage, ADD, i) : yk_vector_16_bytes<T>();
-            yk_store_16_bytes(static_cast<T *>(op.dx) + row * op.dx_stride + chunk * N,
-                              pass_chunk<T>(row_stages.template get<T>(stage, X, i),
-                                            row_stages.template get<T>(stage, DY, i), add, of,
-                                            weights[i], g_mean, gn_mean));
+            yk_store_16_bytes(static_cast<T *>(op.dx) + row * op.dx_stride + chunk * KIND::N,
+                              pass_chunk<KIND>(row_stages.template get<T>(stage, X, i),
+                                               row_stages.template get<T>(stage, DY, i), add, of,
+                                               weights[i], g_mean, gn_mean));
         }
     }
 }
@@ -251,26 +278,28 @@ YK_DEVICE_INLINE void leave(const float (&sums)[CHUNKS][yk_vector_16_bytes<T>::c
     }
 }
 
-/* x, dy and dx are of type T. The block's teams go from row to row together; `prefetch` rows, 0 or
- * 1, are copied before they are needed. */
-template <typename T, int CHUNKS, bool SUMS>
-static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS, REGISTER_BLOCKS)
+/* x, dy and dx are of the kind's type. The block's teams go from row to row together; `prefetch`
+ * rows, 0 or 1, are copied before they are needed. */
+template <typename KIND>
+static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS, KIND::blocks)
     register_rows(struct yk_norm_backward_op op, int team_warps, int prefetch, float *partials)
 {
+    using T = typename KIND::T;
     extern __shared__ float4 shared[];
-    __shared__ float scratch[2][YK_WARP_TEAM_MAX_WARPS][ROW_SUMS];
+    __shared__ float scratch[2][YK_WARP_TEAM_MAX_WARPS][KIND::row_sums];
     const int width = static_cast<int>(op.width);
     const int threads = team_warps * 32;
-    const struct position position = {
-        width / yk_vector_16_bytes<T>::count, static_cast<int>(threadIdx.x) % threads, threads,
-        static_cast<int>(threadIdx.x) / threads, YK_WARP_TEAM_BLOCK_THREADS / threads};
-    struct row_stages<CHUNKS> row_stages;
+    const struct position position = {width / KIND::N, static_cast<int>(threadIdx.x) % threads,
+                                      threads, static_cast<int>(threadIdx.x) / threads,
+                                      YK_WARP_TEAM_BLOCK_THREADS / threads};
+    struct row_stages<KIND::chunks> row_stages;
     row_stages.places = reinterpret_cast<uint4 *>(shared);
+    row_stages.fetched = op.add ? FETCHED : ADD;
     const int64_t step = static_cast<int64_t>(gridDim.x) * position.teams;
     int64_t row = static_cast<int64_t>(blockIdx.x) * position.teams + position.team;
     struct statistics next = statistics_of(op, row);
-    float weights[CHUNKS][yk_vector_16_bytes<T>::count];
-    auto sums = column_sums<T, CHUNKS>(); /* all 0 */
+    float weights[KIND::chunks][KIND::N];
+    auto sums = column_sums<KIND>(); /* all 0 */
     if (prefetch > 0) {
         fetch_row<T>(op, row, position, row_stages, 0);
     }
@@ -280,72 +309,81 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS, REGISTER_BL
         fetch_row<T>(op, row + prefetch * step, position, row_stages, (turn + prefetch) & prefetch);
         next = statistics_of(op, row + step);
         yk_async_copy_wait_all_but(prefetch);
-        backward_row<T, CHUNKS, SUMS>(op, row, of, position, weights, row_stages, turn & prefetch,
-                                      scratch[turn & 1], sums);
+        backward_row<KIND>(op, row, of, position, weights, row_stages, turn & prefetch,
+                           scratch[turn & 1], sums);
         row += step;
     }
-    if (SUMS) {
+    if (KIND::sums) {
         float *to = partials + static_cast<int64_t>(blockIdx.x) * 2 * width;
-        leave<T, CHUNKS>(sums.weight, position, shared, to);
+        leave<T, KIND::chunks>(sums.weight, position, shared, to);
         if (op.d_bias) {
-            leave<T, CHUNKS>(sums.bias, position, shared, to + width);
+            leave<T, KIND::chunks>(sums.bias, position, shared, to + width);
         }
     }
 }
 
-/* Prefetches where there is shared memory for as many blocks as registers allow. False where there
- * is none for even a row. */
-template <typename T, int CHUNKS, bool SUMS>
+/* Prefetches where there is shared memory for all blocks. False where there is none for even a row
+ * of one block. */
+template <typename KIND>
 static bool load_registers(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op,
                            int team_warps)
 {
     const struct yk_cuda_device_properties *properties = yk_cuda_lane_device_properties(lane);
-    const auto kernel = register_rows<T, CHUNKS, SUMS>;
-    const int64_t scratch = static_cast<int64_t>(properties->shared_bytes);
-    const int64_t stage_bytes = FETCHED * CHUNKS * YK_WARP_TEAM_BLOCK_THREADS * 16;
-    const int prefetch = REGISTER_BLOCKS * (2 * stage_bytes + RESERVED_BYTES) <= scratch ? 1 : 0;
+    const auto kernel = register_rows<KIND>;
+    const int64_t shared = static_cast<int64_t>(properties->shared_bytes);
+    const int64_t stage_bytes =
+        (op->add ? FETCHED : ADD) * KIND::chunks * YK_WARP_TEAM_BLOCK_THREADS * 16;
+    const int prefetch = KIND::blocks * (2 * stage_bytes + RESERVED_BYTES) <= shared ? 1 : 0;
     const int64_t bytes = (1 + prefetch) * stage_bytes;
     const int64_t blocks = yk_number_ceil_div(op->rows, YK_WARP_TEAM_MAX_WARPS / team_warps);
-    const int64_t max_blocks = static_cast<int64_t>(properties->processors) * REGISTER_BLOCKS;
-    const unsigned grid = static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks);
+    const int64_t together = yk_number_min(KIND::blocks, shared / (bytes + RESERVED_BYTES));
+    const unsigned grid =
+        static_cast<unsigned>(yk_number_min(blocks, properties->processors * together));
     float *partials = nullptr;
-    if (bytes + RESERVED_BYTES > scratch) {
+    if (together == 0) {
         return false;
     }
-    if (SUMS) {
+    if (KIND::sums) {
         const size_t sums_bytes = static_cast<size_t>(op->width) * 2 * sizeof(float);
         partials = static_cast<float *>(yk_cuda_lane_get_scratch(lane, grid * sums_bytes));
     }
-    if ((SUMS && !partials) ||
+    /* The same size every time: other lanes may be at it. */
+    if ((KIND::sums && !partials) ||
         !yk_cuda_lane_check_cuda_error(
-            lane, yk_allow_dynamic_shared_memory(reinterpret_cast<const void *>(kernel), bytes),
+            lane,
+            yk_allow_dynamic_shared_memory(reinterpret_cast<const void *>(kernel),
+                                           shared - RESERVED_BYTES),
             "norm_backward")) {
         return true;
     }
     kernel<<<grid, YK_WARP_TEAM_BLOCK_THREADS, static_cast<size_t>(bytes),
              yk_cuda_lane_stream(lane)>>>(*op, team_warps, prefetch, partials);
-    if (SUMS) {
+    if (KIND::sums) {
         add_column_sums(lane, op, partials, grid);
     }
     return true;
 }
 
-template <typename T>
+template <typename T, bool RMS, bool SUMS>
 static bool backward_registers(struct yk_backend_lane *lane, const struct yk_norm_backward_op *op)
 {
     const int64_t chunks = op->width / yk_vector_16_bytes<T>::count;
-    if (!op->d_weight && !op->d_bias) {
-        return load_registers<T, YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD, false>(
-            lane, op, yk_warp_team_warp_count(chunks, YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD));
+    if (chunks > YK_WARP_TEAM_BLOCK_THREADS * FEW_CHUNKS) {
+        using longest = row_kind<T, YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD, RMS, SUMS>;
+        return load_registers<longest>(lane, op, YK_WARP_TEAM_MAX_WARPS);
     }
-    if (chunks > YK_WARP_TEAM_BLOCK_THREADS * SUM_CHUNKS) {
-        return load_registers<T, YK_WARP_TEAM_MAX_CHUNKS_PER_THREAD, true>(lane, op,
-                                                                           YK_WARP_TEAM_MAX_WARPS);
-    }
-    const int team_warps = yk_warp_team_warp_count(chunks, SUM_CHUNKS);
-    return chunks > team_warps * 32 * (SUM_CHUNKS - 1)
-               ? load_registers<T, SUM_CHUNKS, true>(lane, op, team_warps)
-               : load_registers<T, SUM_CHUNKS - 1, true>(lane, op, team_warps);
+    const int team_warps = yk_warp_team_warp_count(chunks, FEW_CHUNKS);
+    return chunks > team_warps * 32 * (FEW_CHUNKS - 1)
+               ? load_registers<row_kind<T, FEW_CHUNKS, RMS, SUMS>>(lane, op, team_warps)
+               : load_registers<row_kind<T, FEW_CHUNKS - 1, RMS, SUMS>>(lane, op, team_warps);
+}
+
+template <typename T, bool RMS>
+static bool backward_registers_of(struct yk_backend_lane *lane,
+                                  const struct yk_norm_backward_op *op)
+{
+    return op->d_weight || op->d_bias ? backward_registers<T, RMS, true>(lane, op)
+                                      : backward_registers<T, RMS, false>(lane, op);
 }
 
 /* False where rows do not fit, and then nothing was done. */
@@ -361,7 +399,8 @@ static bool run_registers(struct yk_backend_lane *lane, const struct yk_norm_bac
                             yk_are_rows_16_byte_aligned<T>(op->dx, op->dx_stride) &&
                             yk_are_rows_16_byte_aligned<T>(op->add, op->dx_stride) &&
                             op->width / yk_vector_16_bytes<T>::count <= YK_WARP_TEAM_MAX_CHUNKS &&
-                            backward_registers<T>(lane, op);
+                            (op->mean ? backward_registers_of<T, false>(lane, op)
+                                      : backward_registers_of<T, true>(lane, op));
         });
     }
     return row_registers;
