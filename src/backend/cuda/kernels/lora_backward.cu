@@ -34,6 +34,7 @@ enum {
     SUM_THREADS = 256,    /* of the second kernel */
     INNER_SUM_RANKS = 4,  /* of a thread there that sums d_inner */
     FACTOR_SUM_RANKS = 2, /* and of one that sums d_factor: fewer, as more blocks have a sum */
+    SUMS_AT_ONCE = 16,    /* blocks whose sums it loads together */
 };
 
 template <typename T> struct part {
@@ -430,14 +431,24 @@ YK_DEVICE_INLINE void finish_factor(const struct gradients<T> &in, uint64_t i)
     }
     const uint32_t last = block_after(in, work_before(in, part, stripe, in.tiles - 1));
     float sums[FACTOR_SUM_RANKS] = {};
-#pragma unroll 16
     for (uint32_t block = block_after(in, work_before(in, part, stripe, 0)); block <= last;
-         block++) {
-        const float *from =
-            segment_sums<T, DEPTHS>(in, block, stripe) + k * STRIPE_COLUMNS + column;
+         block += SUMS_AT_ONCE) {
+        float loaded[SUMS_AT_ONCE][FACTOR_SUM_RANKS]; /* beyond the last block, of that one */
 #pragma unroll
-        for (uint32_t j = 0; j < FACTOR_SUM_RANKS; j++) {
-            sums[j] += from[j * STRIPE_COLUMNS];
+        for (uint32_t n = 0; n < SUMS_AT_ONCE; n++) {
+            const float *from = segment_sums<T, DEPTHS>(in, min(block + n, last), stripe) +
+                                k * STRIPE_COLUMNS + column;
+#pragma unroll
+            for (uint32_t j = 0; j < FACTOR_SUM_RANKS; j++) {
+                loaded[n][j] = from[j * STRIPE_COLUMNS];
+            }
+        }
+#pragma unroll
+        for (uint32_t n = 0; n < SUMS_AT_ONCE; n++) {
+#pragma unroll
+            for (uint32_t j = 0; j < FACTOR_SUM_RANKS; j++) {
+                sums[j] += block + n <= last ? loaded[n][j] : 0.0F;
+            }
         }
     }
 #pragma unroll
