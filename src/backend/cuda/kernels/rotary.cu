@@ -3,7 +3,7 @@
 #include "backend/cuda/kernels/matrix_grid.cuh"
 
 enum {
-    AT_ONCE = 2, /* heads whose loads are under way together */
+    AT_ONCE = 4, /* heads whose loads are under way together */
 };
 
 /* Cosines and sines of N pairs; 16 bytes at a time where packs are. */
