@@ -21,6 +21,27 @@ struct yk_sum_rows_op yk_ops_make_sum_rows_op_of_matmul(const struct yk_matmul_o
     };
 }
 
+struct yk_matmul_op yk_ops_make_matmul_op_of_glu_backward(const struct yk_glu_backward_op *op)
+{
+    return (struct yk_matmul_op){
+        .m = op->d_out_term.rank,
+        .n = op->width,
+        .k = op->rows,
+        .a = op->d_out_term.inner,
+        .a_stride = op->d_out_term.inner_stride,
+        .a_transposed = true,
+        .b = op->out,
+        .b_stride = op->width,
+        .c = op->d_factor,
+        .c_stride = op->width,
+        .accumulate = true,
+        .scale = op->d_out_term.scale,
+        .a_type = op->type,
+        .b_type = op->type,
+        .c_type = op->type,
+    };
+}
+
 void yk_ops_make_matmul_ops_of_lora_backward(const struct yk_lora_backward_op *op, int32_t part,
                                              struct yk_matmul_op out[2])
 {

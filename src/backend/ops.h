@@ -308,7 +308,12 @@ struct yk_glu_backward_op {
     enum yk_precision type;
     struct yk_lora_term gate_term;
     struct yk_lora_term up_term;
-    struct yk_lora_term d_out_term;
+    struct yk_lora_term d_out_term; /* its factor is transposed */
+    /* Only with terms. d_out_term comes from an adapter whose input is `out`, the result of the
+     * forward op. The gradient of its factor is added to d_factor:
+     *   d_factor = d_factor + scale · innerᵀ · out */
+    const void *out;
+    void *d_factor; /* (rank, width) */
 };
 
 enum {
@@ -526,6 +531,9 @@ struct yk_dequantise_op {
 /* Returns an op that computes the row sums of the matmul `op`; it must run after the matmul.
  * op->sums_of must not be YK_MATMUL_ROW_SUM_NONE. */
 struct yk_sum_rows_op yk_ops_make_sum_rows_op_of_matmul(const struct yk_matmul_op *op);
+
+/* Returns the matmul that computes d_factor. */
+struct yk_matmul_op yk_ops_make_matmul_op_of_glu_backward(const struct yk_glu_backward_op *op);
 
 /* Sets the two matmuls that compute d_factor and d_inner of a part. */
 void yk_ops_make_matmul_ops_of_lora_backward(const struct yk_lora_backward_op *op, int32_t part,

@@ -153,6 +153,8 @@ void yk_mlp_backward(const struct yk_layer_pass *pass, const struct yk_mlp_saved
         if (terms) {
             op.d_out_term = yk_projection_get_input_gradient_term(pass, YK_MLP_PROJECTION_DOWN,
                                                                   workspace->d_inner);
+            op.out = saved->active;
+            op.d_factor = yk_projection_get_lora_a_gradient(pass, YK_MLP_PROJECTION_DOWN);
         }
         pass->store->context.backend->glu_backward(pass->lane, &op);
     }

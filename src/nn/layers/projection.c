@@ -259,7 +259,8 @@ static void adapt_parts_back(const struct yk_layer_pass *pass,
     pass->store->context.backend->lora_backward(pass->lane, &op);
 }
 
-/* dA += d_innerᵀ · x and dx = d_inner · A + add, for all parts at once. */
+/* dA += d_innerᵀ · x and dx = d_inner · A + add, for all parts at once; but with skip_adapter, the
+ * op that reads dx does this. */
 static void adapt_back(const struct yk_layer_pass *pass, const struct yk_projection *projection,
                        const struct yk_projection_backward_arguments *io)
 {
@@ -284,8 +285,11 @@ static void adapt_back(const struct yk_layer_pass *pass, const struct yk_project
         .c_type = type,
     };
     adapt_parts_back(pass, projection, io);
+    if (io->skip_adapter) {
+        return;
+    }
     backend->matmul(pass->lane, &op);
-    if (io->dx && !io->skip_adapter) {
+    if (io->dx) {
         op.m = op.k;
         op.k = width;
         op.a_transposed = false;
@@ -328,6 +332,12 @@ static void train_weights(const struct yk_layer_pass *pass, const struct yk_proj
         op.sums_type = type;
     }
     backend->matmul(pass->lane, &op);
+}
+
+void *yk_projection_get_lora_a_gradient(const struct yk_layer_pass *pass, int32_t number)
+{
+    return yk_layer_pass_parameter_gradient(pass,
+                                            yk_layer_pass_get_layer(pass)->projections[number].a);
 }
 
 void *yk_projection_get_bias_gradient(const struct yk_layer_pass *pass, int32_t number)

@@ -55,8 +55,9 @@ struct yk_projection_backward_arguments {
     /* The bias gradient of this projection has already been computed, by `dx_sums` of the
      * projection that comes after this one in the forward pass. */
     bool bias_summed;
-    /* dx is without the gradient through the adapter. The op that reads dx adds it, before
-     * `d_inner` is used again: yk_projection_get_input_gradient_term(). */
+    /* dx is without the gradient through the adapter, and the gradient of the adapter's A is left
+     * as it is. The op that reads dx adds both, before `d_inner` is used again:
+     * yk_projection_get_input_gradient_term(), yk_projection_get_lora_a_gradient(). */
     bool skip_adapter;
 };
 
@@ -71,6 +72,9 @@ struct yk_lora_term yk_projection_get_output_term(const struct yk_layer_pass *pa
 /* What the adapter adds to dx. */
 struct yk_lora_term yk_projection_get_input_gradient_term(const struct yk_layer_pass *pass,
                                                           int32_t number, const void *d_inner);
+
+/* Returns the address of the gradient of the adapter's A, (parts · rank, in). */
+void *yk_projection_get_lora_a_gradient(const struct yk_layer_pass *pass, int32_t number);
 
 /* Returns the address of the bias gradient. Returns NULL if the projection has no trained bias, or
  * if it has an adapter. */

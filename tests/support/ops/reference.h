@@ -110,6 +110,9 @@ void reference_rotary(const struct yk_rotary_op *op, const double *cos_sin, doub
 void reference_add_lora_term(const struct yk_lora_term *term, int64_t rows, int64_t columns,
                              const double *inner, const double *factor, double *to, int64_t stride);
 void reference_glu(const struct yk_glu_op *op, const double *gate_up, double *out);
+/* Adds to d_factor. `inner` has the rows of op->d_out_term. */
+void reference_glu_backward_factor(const struct yk_glu_backward_op *op, const double *inner,
+                                   const double *out, double *d_factor);
 void reference_glu_backward(const struct yk_glu_backward_op *op, const double *gate_up,
                             const double *d_out, double *d_gate_up);
 /* Of part `part`. dy has its columns only and inner its ranks only, but rows of d_inner have the

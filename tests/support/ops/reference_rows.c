@@ -170,6 +170,21 @@ void reference_glu_backward(const struct yk_glu_backward_op *op, const double *g
     }
 }
 
+void reference_glu_backward_factor(const struct yk_glu_backward_op *op, const double *inner,
+                                   const double *out, double *d_factor)
+{
+    const struct yk_lora_term *term = &op->d_out_term;
+    for (int64_t row = 0; row < op->rows; row++) {
+        for (int64_t k = 0; k < term->rank; k++) {
+            for (int64_t i = 0; i < op->width; i++) {
+                d_factor[k * op->width + i] += (double)term->scale *
+                                               inner[row * term->inner_stride + k] *
+                                               out[row * op->width + i];
+            }
+        }
+    }
+}
+
 void reference_lora_backward(const struct yk_lora_backward_op *op, int32_t part, const double *dy,
                              const double *inner, const double *factor, double *d_factor,
                              double *d_inner)

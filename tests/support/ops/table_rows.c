@@ -286,9 +286,11 @@ static void begin_gate(struct op_bench *bench, const char *name, const struct ga
                    (long long)one->rank, one->in_place ? " in place" : "");
 }
 
-/* Draws a term, and adds it to numbers of which rows are `stride` apart. */
+/* Draws a term, and adds it to numbers of which rows are `stride` apart. `*drawn` is its inner
+ * matrix; NULL is allowed. */
 static struct yk_lora_term draw_term(struct op_bench *bench, const struct gate_case *one,
-                                     bool transposed, double *to, int64_t stride)
+                                     bool transposed, double *to, int64_t stride,
+                                     const double **drawn)
 {
     const int64_t rows = one->size[0];
     const int64_t columns = one->size[1];
@@ -309,6 +311,9 @@ static struct yk_lora_term draw_term(struct op_bench *bench, const struct gate_c
     };
     reference_add_lora_term(&term, rows, columns, inner->values + first, factor->values, to,
                             stride);
+    if (drawn) {
+        *drawn = inner->values + first;
+    }
     return term;
 }
 
@@ -327,8 +332,8 @@ static void try_glu(struct op_bench *bench, const struct gate_case *one)
                            .out = out->device,
                            .type = one->type};
     if (one->rank > 0) {
-        op.gate_term = draw_term(bench, one, false, sum, 2 * width);
-        op.up_term = draw_term(bench, one, false, sum + width, 2 * width);
+        op.gate_term = draw_term(bench, one, false, sum, 2 * width, NULL);
+        op.up_term = draw_term(bench, one, false, sum + width, 2 * width, NULL);
     }
     op_bench_upload(bench);
     bench->backend->glu(bench->lane, &op);
@@ -357,10 +362,22 @@ static void try_glu_backward(struct op_bench *bench, const struct gate_case *one
                                     .d_out = d_out->device,
                                     .d_gate_up = d_gate_up->device,
                                     .type = one->type};
+    struct op_array *d_factor = NULL;
+    double *expected_d_factor = NULL;
     if (one->rank > 0) {
-        op.gate_term = draw_term(bench, one, false, sum, 2 * width);
-        op.up_term = draw_term(bench, one, false, sum + width, 2 * width);
-        op.d_out_term = draw_term(bench, one, true, d_sum, width);
+        const double *inner = NULL;
+        double *out = op_room(bench, rows * width);
+        op.gate_term = draw_term(bench, one, false, sum, 2 * width, NULL);
+        op.up_term = draw_term(bench, one, false, sum + width, 2 * width, NULL);
+        op.d_out_term = draw_term(bench, one, true, d_sum, width, &inner);
+        reference_glu(
+            &(struct yk_glu_op){.rows = rows, .width = width, .activation = one->activation}, sum,
+            out);
+        op.out = op_given(bench, one->type, rows, width, width, out)->device;
+        d_factor = op_drawn(bench, one->type, one->rank, width, width, 1);
+        op.d_factor = d_factor->device;
+        expected_d_factor = op_copy(bench, d_factor);
+        reference_glu_backward_factor(&op, inner, out, expected_d_factor);
     }
     op_bench_upload(bench);
     bench->backend->glu_backward(bench->lane, &op);
@@ -368,6 +385,9 @@ static void try_glu_backward(struct op_bench *bench, const struct gate_case *one
     double *expected = op_room(bench, rows * 2 * width);
     reference_glu_backward(&op, sum, d_sum, expected);
     op_expect(bench, d_gate_up, "d_gate_up", expected, 0);
+    if (d_factor) {
+        op_expect(bench, d_factor, "d_factor", expected_d_factor, 0);
+    }
     op_bench_end(bench);
 }
 

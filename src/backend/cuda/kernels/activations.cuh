@@ -161,22 +161,27 @@ YK_DEVICE_INLINE void yk_glu_forward(const float (&gate)[N], float (&up)[N])
     }
 }
 
-/* Replaces `gate` by its gradient, and `d`, the gradient of the result, by the gradient of `up`. */
+/* Replaces `gate` by its gradient, and `d`, the gradient of the result, by the gradient of `up`.
+ * `up` is replaced by the result. */
 template <enum yk_activation ACTIVATION, typename T, int N>
-YK_DEVICE_INLINE void yk_glu_backward(float (&gate)[N], const float (&up)[N], float (&d)[N])
+YK_DEVICE_INLINE void yk_glu_backward(float (&gate)[N], float (&up)[N], float (&d)[N])
 {
 #pragma unroll
     for (int i = 0; i < N; i++) {
         if constexpr (ACTIVATION == YK_ACTIVATION_SILU) {
             const float s = yk_sigmoid<T>(gate[i]);
             const float d_silu = d[i] * s;
-            d[i] = d_silu * gate[i];
-            gate[i] = d_silu * up[i] * (1.0F + gate[i] * (1.0F - s));
+            const float x = gate[i];
+            d[i] = d_silu * x;
+            gate[i] = d_silu * up[i] * (1.0F + x * (1.0F - s));
+            up[i] *= x * s;
         } else {
             const float d_out = d[i];
             float derivative;
-            d[i] = d_out * yk_activate_with_derivative<ACTIVATION, T>(gate[i], derivative);
+            const float value = yk_activate_with_derivative<ACTIVATION, T>(gate[i], derivative);
+            d[i] = d_out * value;
             gate[i] = d_out * up[i] * derivative;
+            up[i] *= value;
         }
     }
 }

@@ -15,6 +15,11 @@
  * are multiplied by a scale that is a power of two, which is exact. Any other scale multiplies the
  * sums, which then begin with the elements divided by it.
  *
+ * The backward pass has the result of the forward pass, too, which is the input of the adapter that
+ * d_out_term comes from. So it computes the gradient of the factor of this adapter. A warp keeps
+ * the sums over its rows in registers. The sums of all blocks go to scratch memory, and a second
+ * kernel adds them up, always in the same order.
+ *
  * Elements of the next tile and rows of `inner` are copied to shared memory meanwhile. Each lane
  * copies the elements that it needs itself. Rows of `inner` are copied by the whole warp. The warps
  * of a block nevertheless wait for each other: they share rows, of which a warp has only 64 bytes,
@@ -31,6 +36,9 @@ enum {
     PRODUCTS = TILE_COLUMNS / 8,
     PRODUCT_DEPTH = 16,
     STAGES = 2, /* tiles that are under way or being computed */
+    SUM_THREADS = 256,
+    SUM_COLUMNS = 4,  /* of a thread of the second kernel */
+    SUMS_AT_ONCE = 8, /* that it loads together */
 };
 
 /* A struct yk_lora_term. */
@@ -49,6 +57,9 @@ template <typename T> struct tiles {
     const T *d_out; /* backward */
     T *to;
     struct term<T> terms[3]; /* of gate, of up, and of the gradient of the result */
+    /* Backward, the gradient of the factor of the last term, and sums for it. */
+    T *d_factor;        /* (rank, width) */
+    float *factor_sums; /* (gridDim.y, rank, width) */
 };
 
 YK_DEVICE_INLINE uint32_t lane_of_thread(void)
@@ -83,13 +94,18 @@ YK_DEVICE_INLINE T factor_at(const struct term<T> &term, uint32_t width, uint32_
  * each product. Column i of row r, 0 or 1, of the lane is [i / 2][2 r + i % 2]. */
 typedef float lane_sums[PRODUCTS][4];
 
+/* Sums for the gradient of a factor: element [j][2 r + i % 2] is that of rank g + 8 r, with g =
+ * lane / 4, and of column 2 j + i % 2 of the lane. */
+template <int DEPTHS> struct factor_sums {
+    float depth[DEPTHS][PRODUCTS][4];
+};
+
 #if YK_HAS_TENSOR_CORES
 
-/* The operands of a factor that a lane needs for all tiles. With few of them they are in registers,
- * else in shared memory. */
-template <typename T, int DEPTHS> struct factor_operands {
+/* The operands of a factor that a lane needs for all tiles, in registers or in shared memory. */
+template <typename T, int DEPTHS, bool REGISTERS> struct factor_operands {
     static constexpr int count = DEPTHS * PRODUCTS;
-    static constexpr bool registers = DEPTHS == 1;
+    static constexpr bool registers = REGISTERS;
     static constexpr int shared_count = registers ? 0 : count * THREADS;
     uint2 held[registers ? count : 1];
 
@@ -135,7 +151,8 @@ template <typename T, int DEPTHS> struct inner_rows {
     }
 
     /* sums += inner · factorᵀ */
-    YK_DEVICE_INLINE void multiply(const uint4 *from, const factor_operands<T, DEPTHS> &factor,
+    template <typename FACTOR>
+    YK_DEVICE_INLINE void multiply(const uint4 *from, const FACTOR &factor,
                                    const uint2 *shared_factor, lane_sums &sums)
     {
         const uint32_t lane = lane_of_thread();
@@ -154,12 +171,39 @@ template <typename T, int DEPTHS> struct inner_rows {
             }
         }
     }
+
+    /* sums += innerᵀ · out, where the lane has its columns of rows g and g + 8 of `out`. */
+    YK_DEVICE_INLINE void multiply_transposed(const uint4 *from, const uint4 (&out)[LANE_ROWS],
+                                              struct factor_sums<DEPTHS> &sums)
+    {
+        const uint32_t lane = lane_of_thread();
+        uint32_t ranks_of_rows[DEPTHS][4];
+#pragma unroll
+        for (uint32_t i = 0; i < DEPTHS; i++) {
+            /* Rows 0 to 7 of two chunks, then rows 8 to 15 of both. */
+            const uint32_t place =
+                yk_lora_place_of<chunks>(lane / 16 * 8 + lane % 8, 2 * i + lane / 8 % 2);
+            yk_load_four_matrices_transposed(yk_shared_memory_address(from + place),
+                                             ranks_of_rows[i]);
+        }
+        const uint32_t low[PRODUCTS] = {out[0].x, out[0].y, out[0].z, out[0].w};
+        const uint32_t high[PRODUCTS] = {out[1].x, out[1].y, out[1].z, out[1].w};
+#pragma unroll
+        for (int product = 0; product < PRODUCTS; product++) {
+            const uint32_t b0 = yk_transpose_matrix(low[product]);
+            const uint32_t b1 = yk_transpose_matrix(high[product]);
+#pragma unroll
+            for (int i = 0; i < DEPTHS; i++) {
+                yk_mma<T>(sums.depth[i][product], ranks_of_rows[i], b0, b1);
+            }
+        }
+    }
 };
 
 #else
 
 /* Without tensor cores, and without shared memory. */
-template <typename T, int DEPTHS> struct factor_operands {
+template <typename T, int DEPTHS, bool REGISTERS> struct factor_operands {
     static constexpr int shared_count = 0;
     __device__ __forceinline__ void load(const struct term<T> &, uint32_t, uint2 *)
     {
@@ -203,7 +247,10 @@ template <typename T, yk_activation ACTIVATION, bool BACKWARD, int DEPTHS> struc
     const T *from[matrices]; /* where the lane's columns of each matrix begin */
     T *to;                   /* where those of the result begin */
     bool has_columns;        /* if not, they are the first ones, and nothing is stored */
-    factor_operands<T, DEPTHS> factors[matrices];
+    /* With few of them and few sums, there are registers for factors. */
+    using operands = factor_operands<T, DEPTHS, DEPTHS == 1 && !BACKWARD>;
+    operands factors[matrices];
+    struct factor_sums<DEPTHS> factor_sums; /* backward */
 
     __device__ __forceinline__ uint4 *copy_at(int stage, int matrix, int row) const
     {
@@ -218,7 +265,7 @@ template <typename T, yk_activation ACTIVATION, bool BACKWARD, int DEPTHS> struc
 
     __device__ __forceinline__ uint2 *shared_factor(int term) const
     {
-        return shared_factors + term * factor_operands<T, DEPTHS>::shared_count;
+        return shared_factors + term * operands::shared_count;
     }
 
     /* The lane's rows of a tile; those that do not exist are the last one. */
@@ -293,9 +340,10 @@ template <typename T, yk_activation ACTIVATION, bool BACKWARD, int DEPTHS> struc
     }
 
     /* Computes a row of a tile and stores it. An element of d_gate_up may replace the one of
-     * gate_up: the lane that writes it has read it, and no other lane needs it. */
-    __device__ __forceinline__ void finish_row(uint32_t tile, int row,
-                                               const lane_sums (&sums)[matrices]) const
+     * gate_up: the lane that writes it has read it, and no other lane needs it. Returns the result
+     * of the forward pass, or 0 for a row that does not exist. */
+    __device__ __forceinline__ uint4 finish_row(uint32_t tile, int row,
+                                                const lane_sums (&sums)[matrices]) const
     {
         const uint32_t number = tile * TILE_ROWS + lane_of_thread() / 4 + 8 * row;
         T *out = yk_lora_row_at(to, number, BACKWARD ? 2 * in.width : in.width);
@@ -317,10 +365,11 @@ template <typename T, yk_activation ACTIVATION, bool BACKWARD, int DEPTHS> struc
                 *reinterpret_cast<uint4 *>(out) = yk_pack_floats_to_16_bytes<T>(x[1]);
             }
         }
+        return number < in.rows ? yk_pack_floats_to_16_bytes<T>(x[1]) : make_uint4(0, 0, 0, 0);
     }
 
     /* Computes a tile, of which copies are under way. */
-    __device__ __forceinline__ void compute(uint32_t tile, int stage) const
+    __device__ __forceinline__ void compute(uint32_t tile, int stage)
     {
         lane_sums sums[matrices];
         yk_async_copy_wait_group<STAGES - 1>();
@@ -330,10 +379,39 @@ template <typename T, yk_activation ACTIVATION, bool BACKWARD, int DEPTHS> struc
             read(stage, i, sums[i]);
             add(tile, stage, i, sums[i]);
         }
+        uint4 out[LANE_ROWS];
 #pragma unroll
         for (int row = 0; row < LANE_ROWS; row++) {
-            finish_row(tile, row, sums);
+            out[row] = finish_row(tile, row, sums);
         }
+#if YK_HAS_TENSOR_CORES
+        if constexpr (BACKWARD) {
+            inner_rows<T, DEPTHS>::multiply_transposed(inner_at(stage, 2), out, factor_sums);
+        }
+#endif
+    }
+
+    /* Stores the sums for the gradient of the last factor. */
+    __device__ __forceinline__ void store_factor_sums(void) const
+    {
+#if YK_HAS_TENSOR_CORES
+        const uint32_t rank = in.terms[2].inner.rank;
+        const uint32_t column = first_column_of_warp() + lane_of_thread() % 4 * LANE_COLUMNS;
+#pragma unroll
+        for (uint32_t i = 0; i < DEPTHS * 2; i++) {
+            const uint32_t k = 8 * i + lane_of_thread() / 4;
+            const lane_sums &sums = factor_sums.depth[i / 2];
+            if (has_columns && k < rank) {
+                float4 *to = reinterpret_cast<float4 *>(
+                    yk_lora_row_at(in.factor_sums, blockIdx.y * rank + k, in.width) + column);
+                const uint32_t first = i % 2 * 2;
+                to[0] = make_float4(sums[0][first], sums[0][first + 1], sums[1][first],
+                                    sums[1][first + 1]);
+                to[1] = make_float4(sums[2][first], sums[2][first + 1], sums[3][first],
+                                    sums[3][first + 1]);
+            }
+        }
+#endif
     }
 };
 
@@ -371,20 +449,59 @@ static __global__ void __launch_bounds__(THREADS, DEPTHS == 1 ? 4 : 2)
         lane.compute(tile, stage);
         stage = stage == STAGES - 1 ? 0 : stage + 1;
     }
+    if constexpr (BACKWARD) {
+        lane.store_factor_sums();
+    }
+}
+
+/* Adds the sums of all groups, (groups, 4 · quarters), to the gradient of a factor. */
+template <typename T>
+static __global__ void __launch_bounds__(SUM_THREADS)
+    add_factor_sums(const float4 *sums, uint32_t groups, uint32_t quarters, float scale,
+                    T *d_factor)
+{
+    const uint32_t i = blockIdx.x * SUM_THREADS + threadIdx.x;
+    if (i >= quarters) {
+        return;
+    }
+    auto *to = reinterpret_cast<yk_vector<T, SUM_COLUMNS> *>(d_factor) + i;
+    yk_vector<T, SUM_COLUMNS> result = *to;
+    float4 sum = make_float4(0, 0, 0, 0);
+    for (uint32_t first = 0; first < groups; first += SUMS_AT_ONCE) {
+        float4 loaded[SUMS_AT_ONCE]; /* beyond the last group, of that one */
+#pragma unroll
+        for (uint32_t n = 0; n < SUMS_AT_ONCE; n++) {
+            loaded[n] = sums[static_cast<uint64_t>(min(first + n, groups - 1)) * quarters + i];
+        }
+#pragma unroll
+        for (uint32_t n = 0; n < SUMS_AT_ONCE; n++) {
+            const bool counts = first + n < groups;
+            sum.x += counts ? loaded[n].x : 0.0F;
+            sum.y += counts ? loaded[n].y : 0.0F;
+            sum.z += counts ? loaded[n].z : 0.0F;
+            sum.w += counts ? loaded[n].w : 0.0F;
+        }
+    }
+    const float total[SUM_COLUMNS] = {sum.x, sum.y, sum.z, sum.w};
+#pragma unroll
+    for (int j = 0; j < SUM_COLUMNS; j++) {
+        result.numbers[j] = yk_from_float<T>(yk_to_float(result.numbers[j]) + scale * total[j]);
+    }
+    *to = result;
 }
 
 template <bool BACKWARD, int DEPTHS, typename T, yk_activation ACTIVATION>
-static void launch_activation(struct yk_backend_lane *lane, const struct tiles<T> &in)
+static void launch_activation(struct yk_backend_lane *lane, struct tiles<T> in)
 {
     using work = lane_work<T, ACTIVATION, BACKWARD, DEPTHS>;
     const auto kernel = glu_lora_tiles<T, ACTIVATION, BACKWARD, DEPTHS>;
     const struct yk_cuda_device_properties *properties = yk_cuda_lane_device_properties(lane);
     const bool tensor_cores = properties->code_capability >= 80;
-    const size_t bytes = sizeof(uint4) * STAGES * work::copies * THREADS +
-                         (tensor_cores ? sizeof(uint4) * STAGES * WARPS * work::warp_chunks +
-                                             sizeof(uint2) * work::matrices *
-                                                 factor_operands<T, DEPTHS>::shared_count
-                                       : 0);
+    const size_t bytes =
+        sizeof(uint4) * STAGES * work::copies * THREADS +
+        (tensor_cores ? sizeof(uint4) * STAGES * WARPS * work::warp_chunks +
+                            sizeof(uint2) * work::matrices * work::operands::shared_count
+                      : 0);
     int together = 0;
     cudaError_t error = yk_allow_dynamic_shared_memory(reinterpret_cast<const void *>(kernel),
                                                        static_cast<int64_t>(bytes));
@@ -400,7 +517,22 @@ static void launch_activation(struct yk_backend_lane *lane, const struct tiles<T
         const int64_t tiles = yk_number_ceil_div(in.rows, TILE_ROWS);
         const dim3 grid(static_cast<unsigned>(across),
                         static_cast<unsigned>(yk_number_max(yk_number_min(down, tiles), 1)));
-        kernel<<<grid, THREADS, bytes, yk_cuda_lane_stream(lane)>>>(in);
+        const bool sums = BACKWARD && tensor_cores;
+        const size_t count = static_cast<size_t>(in.terms[2].inner.rank) * in.width;
+        if (sums) {
+            in.factor_sums = static_cast<float *>(
+                yk_cuda_lane_get_scratch(lane, grid.y * count * sizeof(float)));
+        }
+        if (in.factor_sums || !sums) {
+            kernel<<<grid, THREADS, bytes, yk_cuda_lane_stream(lane)>>>(in);
+        }
+        if (in.factor_sums) {
+            const uint32_t quarters = static_cast<uint32_t>(count / SUM_COLUMNS);
+            add_factor_sums<<<yk_block_count(quarters, SUM_THREADS), SUM_THREADS, 0,
+                              yk_cuda_lane_stream(lane)>>>(
+                reinterpret_cast<const float4 *>(in.factor_sums), grid.y, quarters,
+                in.terms[2].factor_scale * in.terms[2].sum_scale, in.d_factor);
+        }
     }
 }
 
@@ -478,11 +610,16 @@ void yk_cuda_glu_lora(struct yk_backend_lane *lane, const struct yk_glu_op *op)
 
 void yk_cuda_glu_backward_lora(struct yk_backend_lane *lane, const struct yk_glu_backward_op *op)
 {
+    if (yk_cuda_lane_device_properties(lane)->code_capability < 80) { /* no tensor cores */
+        const struct yk_matmul_op matmul = yk_ops_make_matmul_op_of_glu_backward(op);
+        yk_cuda_matmul(lane, &matmul);
+    }
     dispatch_16_bits(op->type, [&](auto number) {
         using T = decltype(number);
         tiles<T> in = {};
         set_tiles(op, op->d_gate_up, &in);
         in.d_out = static_cast<const T *>(op->d_out);
+        in.d_factor = static_cast<T *>(op->d_factor);
         set_term(op->d_out_term, &in.terms[2]);
         launch<true>(lane, in, op->activation);
     });

@@ -49,6 +49,15 @@ YK_DEVICE_INLINE void yk_load_four_matrices_transposed(uint32_t row, uint32_t (&
                  : "memory");
 }
 
+/* Transposes a matrix that lanes hold: lane l has elements 2i and 2i + 1 of row g, and gets element
+ * g of rows 2i and 2i + 1. */
+YK_DEVICE_INLINE uint32_t yk_transpose_matrix(uint32_t pair)
+{
+    uint32_t out;
+    asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(out) : "r"(pair));
+    return out;
+}
+
 /* c += a · b on tensor cores. */
 template <typename T>
 YK_DEVICE_INLINE void yk_mma(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1);
