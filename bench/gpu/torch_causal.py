@@ -106,7 +106,9 @@ def causal_masks(model, length, device):
 
 
 def make_loss(model, way, options):
-    head = compile_pieces(model, "reduce-overhead" if way.graphs else options.mode)
+    mode = "reduce-overhead" if way.graphs else options.mode
+    graphs = mode in ("reduce-overhead", "max-autotune")
+    head = compile_pieces(model, mode)
     name = way.attention.split()[0]
     model.config._attn_implementation = name
     flexible = name == "flex_attention"
@@ -116,10 +118,11 @@ def make_loss(model, way, options):
         model.gradient_checkpointing_enable({"use_reentrant": False})
 
     def loss_of(tokens, targets):
-        if way.graphs:
+        if graphs:
             torch.compiler.cudagraph_mark_step_begin()
         found = model.model(input_ids=tokens, attention_mask=masks, use_cache=False)
-        return head(found.last_hidden_state, model.lm_head.weight, targets, cap)
+        loss = head(found.last_hidden_state, model.lm_head.weight, targets, cap)
+        return loss.clone() if graphs else loss  # the next step overwrites what a graph returns
     return loss_of
 
 
@@ -178,7 +181,7 @@ class Ways:
         return max(self.found, key=lambda found: found[0])
 
     def search(self):
-        """Attentions first, then where the weights are, then CUDA graphs. sdpa has no cap of scores."""
+        """Attentions first, then CUDA graphs, then where the weights are. sdpa has no cap of scores."""
         kernels = ["cudnn", "flash"] if self.options.attention == "usual" else [
             self.options.attention]
         capped = getattr(self.model.config, "attn_logit_softcapping", None)
@@ -188,9 +191,9 @@ class Ways:
             for attention in attentions:
                 self.attempt(Way(attention, recompute=recompute))
             if self.found:
-                self.attempt(dataclasses.replace(self.best()[1], autocast=True))
                 if self.options.device == "cuda" and self.options.mode == "default":
                     self.attempt(dataclasses.replace(self.best()[1], graphs=True))
+                self.attempt(dataclasses.replace(self.best()[1], autocast=True))
                 return self.best()
         raise RuntimeError("no way works:\n" + "\n".join(self.said))
 
