@@ -215,8 +215,8 @@ struct yk_norm_backward_op {
     void *dx;        /* has the type of x; may be equal to dy or add */
     const void *add; /* has the type of x; may be NULL */
     const void *weight;
-    void *d_weight; /* has the type of weight; NULL means: the weight is frozen */
-    void *d_bias;   /* has the type of weight; NULL means: the bias is frozen or does not exist */
+    void *d_weight;    /* has the type of weight; NULL means: the weight is frozen */
+    void *d_bias;      /* has the type of weight; NULL means: the bias is frozen, or RMS norm */
     const float *mean; /* NULL means: RMS norm */
     const float *rstd;
     float weight_offset;
@@ -309,11 +309,13 @@ struct yk_glu_backward_op {
     struct yk_lora_term gate_term;
     struct yk_lora_term up_term;
     struct yk_lora_term d_out_term; /* its factor is transposed */
-    /* Only with terms. d_out_term comes from an adapter whose input is `out`, the result of the
-     * forward op. The gradient of its factor is added to d_factor:
-     *   d_factor = d_factor + scale · innerᵀ · out */
-    const void *out;
-    void *d_factor; /* (rank, width) */
+    /* Required with terms, else NULL. d_out_term comes from an adapter whose input is `out`, the
+     * result of the forward op with the same gate_up and terms. The gradient of its factor is added
+     * to d_factor:
+     *   d_factor = d_factor + scale · innerᵀ · out
+     * A backend reads `out`, or computes it again. Neither overlaps d_gate_up. */
+    const void *out; /* (rows, width) */
+    void *d_factor;  /* (rank, width); need not be at a multiple of 16 bytes */
 };
 
 enum {
@@ -322,7 +324,8 @@ enum {
 
 /* Returns whether the two ops above can add terms of adapters: elements have 16 bits, the
  * activation is one that models gate with, `width` is a multiple of 8 and no rank is above the
- * maximum. The caller also has to place matrices at multiples of 16 bytes, which nobody checks. */
+ * maximum. The caller also has to place gate_up, out and their gradients at multiples of 16 bytes,
+ * which nobody checks. */
 static inline bool yk_ops_glu_supports_lora_terms(enum yk_precision type,
                                                   enum yk_activation activation, int64_t width,
                                                   int64_t rank)

@@ -56,7 +56,8 @@ static enum yk_matmul_epilogue epilogue(const struct yk_model_config *config, bo
 }
 
 /* Whether the op of the gate adds what the adapters contribute to its inputs, and to the gradient
- * of its output. Then these matrices, the widest of a block, are written and read one time less. */
+ * of its output, and computes the gradient of A of the adapter beside down. Then these matrices,
+ * the widest of a block, are written and read less often. */
 static bool glu_adds_adapters(const struct yk_layer_pass *pass)
 {
     const struct yk_net *net = pass->net;

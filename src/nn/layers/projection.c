@@ -259,8 +259,7 @@ static void adapt_parts_back(const struct yk_layer_pass *pass,
     pass->store->context.backend->lora_backward(pass->lane, &op);
 }
 
-/* dA += d_innerᵀ · x and dx = d_inner · A + add, for all parts at once; but with skip_adapter, the
- * op that reads dx does this. */
+/* dA += d_innerᵀ · x and dx = d_inner · A + add, for all parts at once. */
 static void adapt_back(const struct yk_layer_pass *pass, const struct yk_projection *projection,
                        const struct yk_projection_backward_arguments *io)
 {
@@ -284,10 +283,6 @@ static void adapt_back(const struct yk_layer_pass *pass, const struct yk_project
         .b_type = type,
         .c_type = type,
     };
-    adapt_parts_back(pass, projection, io);
-    if (io->skip_adapter) {
-        return;
-    }
     backend->matmul(pass->lane, &op);
     if (io->dx) {
         op.m = op.k;
@@ -372,8 +367,11 @@ void yk_projection_backward(const struct yk_layer_pass *pass, int32_t number,
         .c_type = pass->net->workload.precision,
     };
     if (projection->a >= 0) {
-        adapt_back(pass, projection, io);
-        op.add = io->skip_adapter ? io->add : io->dx;
+        adapt_parts_back(pass, projection, io);
+        if (!io->skip_adapter) {
+            adapt_back(pass, projection, io);
+            op.add = io->dx;
+        }
     } else if (yk_layer_pass_get_layer(pass)->parameters[projection->weight].trained) {
         train_weights(pass, projection, io);
     }

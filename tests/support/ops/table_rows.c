@@ -374,10 +374,13 @@ static void try_glu_backward(struct op_bench *bench, const struct gate_case *one
             &(struct yk_glu_op){.rows = rows, .width = width, .activation = one->activation}, sum,
             out);
         op.out = op_given(bench, one->type, rows, width, width, out)->device;
-        d_factor = op_drawn(bench, one->type, one->rank, width, width, 1);
-        op.d_factor = d_factor->device;
+        /* Parameters follow each other without gaps. */
+        const int64_t before = one->rank % 4 == 2 ? 1 : 0;
+        d_factor = op_drawn(bench, one->type, 1, before + one->rank * width,
+                            before + one->rank * width, 1);
+        op.d_factor = (char *)d_factor->device + before * yk_precision_bytes(one->type);
         expected_d_factor = op_copy(bench, d_factor);
-        reference_glu_backward_factor(&op, inner, out, expected_d_factor);
+        reference_glu_backward_factor(&op, inner, out, expected_d_factor + before);
     }
     op_bench_upload(bench);
     bench->backend->glu_backward(bench->lane, &op);

@@ -195,7 +195,8 @@ static void glu_backward_row(const void *work, int64_t row)
 void yk_cpu_glu_backward(int threads, const void *op)
 {
     const struct yk_glu_backward_op *glu = op;
-    if (glu->d_factor) {
+    if (glu->d_out_term.inner) {
+        assert(glu->out && glu->d_factor);
         const struct yk_matmul_op matmul = yk_ops_make_matmul_op_of_glu_backward(glu);
         yk_cpu_matmul(threads, &matmul);
     }

@@ -18,7 +18,7 @@
  * The backward pass has the result of the forward pass, too, which is the input of the adapter that
  * d_out_term comes from. So it computes the gradient of the factor of this adapter. A warp keeps
  * the sums over its rows in registers. The sums of all blocks go to scratch memory, and a second
- * kernel adds them up, always in the same order.
+ * kernel adds them up, always in the same order. Without tensor cores, a matmul computes it.
  *
  * Elements of the next tile and rows of `inner` are copied to shared memory meanwhile. Each lane
  * copies the elements that it needs itself. Rows of `inner` are copied by the whole warp. The warps
@@ -58,8 +58,8 @@ template <typename T> struct tiles {
     T *to;
     struct term<T> terms[3]; /* of gate, of up, and of the gradient of the result */
     /* Backward, the gradient of the factor of the last term, and sums for it. */
-    T *d_factor;        /* (rank, width) */
-    float *factor_sums; /* (gridDim.y, rank, width) */
+    T *d_factor;       /* (rank, width) */
+    float *block_sums; /* (gridDim.y, rank, width) */
 };
 
 YK_DEVICE_INLINE uint32_t lane_of_thread(void)
@@ -96,7 +96,7 @@ typedef float lane_sums[PRODUCTS][4];
 
 /* Sums for the gradient of a factor: element [j][2 r + i % 2] is that of rank g + 8 r, with g =
  * lane / 4, and of column 2 j + i % 2 of the lane. */
-template <int DEPTHS> struct factor_sums {
+template <int DEPTHS> struct lane_factor_sums {
     float depth[DEPTHS][PRODUCTS][4];
 };
 
@@ -174,7 +174,7 @@ template <typename T, int DEPTHS> struct inner_rows {
 
     /* sums += innerᵀ · out, where the lane has its columns of rows g and g + 8 of `out`. */
     YK_DEVICE_INLINE void multiply_transposed(const uint4 *from, const uint4 (&out)[LANE_ROWS],
-                                              struct factor_sums<DEPTHS> &sums)
+                                              struct lane_factor_sums<DEPTHS> &sums)
     {
         const uint32_t lane = lane_of_thread();
         uint32_t ranks_of_rows[DEPTHS][4];
@@ -250,7 +250,7 @@ template <typename T, yk_activation ACTIVATION, bool BACKWARD, int DEPTHS> struc
     /* With few of them and few sums, there are registers for factors. */
     using operands = factor_operands<T, DEPTHS, DEPTHS == 1 && !BACKWARD>;
     operands factors[matrices];
-    struct factor_sums<DEPTHS> factor_sums; /* backward */
+    struct lane_factor_sums<DEPTHS> factor_sums; /* backward */
 
     __device__ __forceinline__ uint4 *copy_at(int stage, int matrix, int row) const
     {
@@ -403,7 +403,7 @@ template <typename T, yk_activation ACTIVATION, bool BACKWARD, int DEPTHS> struc
             const lane_sums &sums = factor_sums.depth[i / 2];
             if (has_columns && k < rank) {
                 float4 *to = reinterpret_cast<float4 *>(
-                    yk_lora_row_at(in.factor_sums, blockIdx.y * rank + k, in.width) + column);
+                    yk_lora_row_at(in.block_sums, blockIdx.y * rank + k, in.width) + column);
                 const uint32_t first = i % 2 * 2;
                 to[0] = make_float4(sums[0][first], sums[0][first + 1], sums[1][first],
                                     sums[1][first + 1]);
@@ -454,8 +454,14 @@ static __global__ void __launch_bounds__(THREADS, DEPTHS == 1 ? 4 : 2)
     }
 }
 
-/* Adds the sums of all groups, (groups, 4 · quarters), to the gradient of a factor. */
-template <typename T>
+/* Four elements at any address. */
+template <typename T> struct unaligned_quarter {
+    T numbers[SUM_COLUMNS];
+};
+
+/* Adds the sums of all groups, (groups, 4 · quarters), to the gradient of a factor. QUARTER is
+ * unaligned_quarter<T> or, which is loaded and stored at once, yk_vector<T, SUM_COLUMNS>. */
+template <typename QUARTER, typename T>
 static __global__ void __launch_bounds__(SUM_THREADS)
     add_factor_sums(const float4 *sums, uint32_t groups, uint32_t quarters, float scale,
                     T *d_factor)
@@ -464,8 +470,8 @@ static __global__ void __launch_bounds__(SUM_THREADS)
     if (i >= quarters) {
         return;
     }
-    auto *to = reinterpret_cast<yk_vector<T, SUM_COLUMNS> *>(d_factor) + i;
-    yk_vector<T, SUM_COLUMNS> result = *to;
+    QUARTER *to = reinterpret_cast<QUARTER *>(d_factor) + i;
+    QUARTER result = *to;
     float4 sum = make_float4(0, 0, 0, 0);
     for (uint32_t first = 0; first < groups; first += SUMS_AT_ONCE) {
         float4 loaded[SUMS_AT_ONCE]; /* beyond the last group, of that one */
@@ -520,17 +526,21 @@ static void launch_activation(struct yk_backend_lane *lane, struct tiles<T> in)
         const bool sums = BACKWARD && tensor_cores;
         const size_t count = static_cast<size_t>(in.terms[2].inner.rank) * in.width;
         if (sums) {
-            in.factor_sums = static_cast<float *>(
+            in.block_sums = static_cast<float *>(
                 yk_cuda_lane_get_scratch(lane, grid.y * count * sizeof(float)));
         }
-        if (in.factor_sums || !sums) {
+        if (in.block_sums || !sums) {
             kernel<<<grid, THREADS, bytes, yk_cuda_lane_stream(lane)>>>(in);
         }
-        if (in.factor_sums) {
+        if (in.block_sums) {
             const uint32_t quarters = static_cast<uint32_t>(count / SUM_COLUMNS);
-            add_factor_sums<<<yk_block_count(quarters, SUM_THREADS), SUM_THREADS, 0,
-                              yk_cuda_lane_stream(lane)>>>(
-                reinterpret_cast<const float4 *>(in.factor_sums), grid.y, quarters,
+            using quarter = yk_vector<T, SUM_COLUMNS>;
+            const bool aligned = reinterpret_cast<uintptr_t>(in.d_factor) % alignof(quarter) == 0;
+            const auto add =
+                aligned ? add_factor_sums<quarter, T> : add_factor_sums<unaligned_quarter<T>, T>;
+            add<<<yk_block_count(quarters, SUM_THREADS), SUM_THREADS, 0,
+                  yk_cuda_lane_stream(lane)>>>(
+                reinterpret_cast<const float4 *>(in.block_sums), grid.y, quarters,
                 in.terms[2].factor_scale * in.terms[2].sum_scale, in.d_factor);
         }
     }

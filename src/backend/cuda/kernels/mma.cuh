@@ -1,7 +1,7 @@
 /*
  * Mma: products of small matrices on tensor cores, of GPUs with compute capability 8.0 and later.
- * In this file a lane is a thread of a warp. All lanes of a warp must load matrices and multiply
- * together.
+ * In this file a lane is a thread of a warp. All lanes of a warp must load, transpose and multiply
+ * matrices together.
  *
  * The instructions for tensor cores compute c += a · b. The shapes are (16, 8) for c, (16, 16) for
  * a, and (16, 8) for b. Lane l of a warp holds these elements, with g = l / 4 and i = l % 4:
@@ -9,8 +9,8 @@
  *   b: rows 2i, 2i + 1, 2i + 8 and 2i + 9 of column g
  *   c: columns 2i and 2i + 1 of row g, then the same columns of row g + 8
  *
- * In this file a "matrix" is 8 rows of 16 bytes in shared memory. Addresses of type uint32_t are
- * addresses in shared memory.
+ * In this file a "matrix" is 8 rows of 16 bytes, in shared memory or in the registers of a warp.
+ * Addresses of type uint32_t are addresses in shared memory.
  */
 #ifndef YK_BACKEND_CUDA_KERNELS_MMA_CUH
 #define YK_BACKEND_CUDA_KERNELS_MMA_CUH

@@ -185,9 +185,10 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS, REGISTER_BL
             if (chunk < count) {
                 const auto *add = reinterpret_cast<const yk_vector_16_bytes<T> *>(
                     add_stage + i * YK_WARP_TEAM_BLOCK_THREADS);
-                yk_store_16_bytes(y + chunk * N, scale_chunk<ADD, RMS>(
-                                                     row_registers.chunks[i], mean, rstd,
-                                                     weights + chunk, biases + chunk, chunks, add));
+                yk_store_16_bytes(
+                    y + chunk * N,
+                    scale_chunk<ADD, RMS>(row_registers.chunks[i], mean, rstd, weights + chunk,
+                                          RMS ? nullptr : biases + chunk, chunks, add));
             }
         }
         if (ADD) {
@@ -294,7 +295,7 @@ static struct yk_norm_op fill_in_defaults(const struct yk_norm_op *op)
 }
 
 template <typename T, bool ADD>
-static bool launch_registers_of(struct yk_backend_lane *lane, const struct yk_norm_op *op)
+static bool launch_registers_of_kind(struct yk_backend_lane *lane, const struct yk_norm_op *op)
 {
     return op->bias ? launch_registers<T, ADD, false>(lane, op)
                     : launch_registers<T, ADD, true>(lane, op);
@@ -307,8 +308,8 @@ static bool run_registers(struct yk_backend_lane *lane, const struct yk_norm_op 
     if (op->x_type == op->y_type) {
         yk_dispatch_type(op->x_type, [&](auto number) {
             using T = decltype(number);
-            row_registers = op->add ? launch_registers_of<T, true>(lane, op)
-                                    : launch_registers_of<T, false>(lane, op);
+            row_registers = op->add ? launch_registers_of_kind<T, true>(lane, op)
+                                    : launch_registers_of_kind<T, false>(lane, op);
         });
     }
     return row_registers;

@@ -17,7 +17,8 @@
 /* What is summed over a row: g · n and, but in RMS norms, g. */
 enum {
     ROW_GN,
-    ROW_G,
+    RMS_ROW_SUMS,
+    ROW_G = RMS_ROW_SUMS,
     ROW_SUMS,
 };
 
@@ -35,7 +36,7 @@ static inline void add_column_sums(struct yk_backend_lane *lane,
 /* ---- rows in shared memory ---- */
 
 enum {
-    FEW_CHUNKS = 3,        /* chunks a thread holds, if the row is not too long */
+    FEW_CHUNKS = 3,        /* chunks a thread holds at most, if the row is not too long */
     RESERVED_BYTES = 2048, /* shared memory of a block for its sums, and what the system keeps */
 };
 
@@ -45,7 +46,7 @@ template <typename TYPE, int COUNT, bool IS_RMS, bool HAS_SUMS> struct row_kind 
     static constexpr int chunks = COUNT;   /* of a thread */
     static constexpr bool rms = IS_RMS;    /* all means are 0, and there is no bias */
     static constexpr bool sums = HAS_SUMS; /* of columns */
-    static constexpr int row_sums = rms ? ROW_G : ROW_SUMS;
+    static constexpr int row_sums = rms ? RMS_ROW_SUMS : ROW_SUMS;
     static constexpr int N = yk_vector_16_bytes<T>::count;
     /* Of an SM. Registers for many columns, or for their sums, leave room for fewer. */
     static constexpr int blocks = chunks > FEW_CHUNKS || (sums && (chunks == FEW_CHUNKS || !rms))
@@ -53,13 +54,19 @@ template <typename TYPE, int COUNT, bool IS_RMS, bool HAS_SUMS> struct row_kind 
                                       : 3;
 };
 
-/* What is fetched of a row. */
+/* What is fetched of a row; ADD only where there is something to add. */
 enum {
     X,
     DY,
-    ADD,
+    FETCHED_WITHOUT_ADD,
+    ADD = FETCHED_WITHOUT_ADD,
     FETCHED,
 };
+
+static inline __host__ __device__ int fetched_of(const struct yk_norm_backward_op &op)
+{
+    return op.add ? FETCHED : FETCHED_WITHOUT_ADD;
+}
 
 /* Where a thread stands: it holds chunks place, place + step … below `chunks` of its team's row. */
 struct position {
@@ -92,7 +99,7 @@ YK_DEVICE_INLINE struct statistics statistics_of(const struct yk_norm_backward_o
  */
 template <int CHUNKS> struct row_stages {
     uint4 *places;
-    int fetched; /* FETCHED, or without ADD one less */
+    int fetched;
 
     __device__ __forceinline__ uint4 *at(int stage, int what, int i) const
     {
@@ -294,7 +301,7 @@ static __global__ void __launch_bounds__(YK_WARP_TEAM_BLOCK_THREADS, KIND::block
                                       YK_WARP_TEAM_BLOCK_THREADS / threads};
     struct row_stages<KIND::chunks> row_stages;
     row_stages.places = reinterpret_cast<uint4 *>(shared);
-    row_stages.fetched = op.add ? FETCHED : ADD;
+    row_stages.fetched = fetched_of(op);
     const int64_t step = static_cast<int64_t>(gridDim.x) * position.teams;
     int64_t row = static_cast<int64_t>(blockIdx.x) * position.teams + position.team;
     struct statistics next = statistics_of(op, row);
@@ -331,8 +338,7 @@ static bool load_registers(struct yk_backend_lane *lane, const struct yk_norm_ba
     const struct yk_cuda_device_properties *properties = yk_cuda_lane_device_properties(lane);
     const auto kernel = register_rows<KIND>;
     const int64_t shared = static_cast<int64_t>(properties->shared_bytes);
-    const int64_t stage_bytes =
-        (op->add ? FETCHED : ADD) * KIND::chunks * YK_WARP_TEAM_BLOCK_THREADS * 16;
+    const int64_t stage_bytes = fetched_of(*op) * KIND::chunks * YK_WARP_TEAM_BLOCK_THREADS * 16;
     const int prefetch = KIND::blocks * (2 * stage_bytes + RESERVED_BYTES) <= shared ? 1 : 0;
     const int64_t bytes = (1 + prefetch) * stage_bytes;
     const int64_t blocks = yk_number_ceil_div(op->rows, YK_WARP_TEAM_MAX_WARPS / team_warps);
@@ -379,8 +385,8 @@ static bool backward_registers(struct yk_backend_lane *lane, const struct yk_nor
 }
 
 template <typename T, bool RMS>
-static bool backward_registers_of(struct yk_backend_lane *lane,
-                                  const struct yk_norm_backward_op *op)
+static bool backward_registers_of_kind(struct yk_backend_lane *lane,
+                                       const struct yk_norm_backward_op *op)
 {
     return op->d_weight || op->d_bias ? backward_registers<T, RMS, true>(lane, op)
                                       : backward_registers<T, RMS, false>(lane, op);
@@ -399,8 +405,8 @@ static bool run_registers(struct yk_backend_lane *lane, const struct yk_norm_bac
                             yk_are_rows_16_byte_aligned<T>(op->dx, op->dx_stride) &&
                             yk_are_rows_16_byte_aligned<T>(op->add, op->dx_stride) &&
                             op->width / yk_vector_16_bytes<T>::count <= YK_WARP_TEAM_MAX_CHUNKS &&
-                            (op->mean ? backward_registers_of<T, false>(lane, op)
-                                      : backward_registers_of<T, true>(lane, op));
+                            (op->mean ? backward_registers_of_kind<T, false>(lane, op)
+                                      : backward_registers_of_kind<T, true>(lane, op));
         });
     }
     return row_registers;
