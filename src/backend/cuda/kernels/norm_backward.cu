@@ -58,14 +58,14 @@ template <typename TYPE, int COUNT, bool IS_RMS, bool HAS_SUMS> struct row_kind 
 enum {
     X,
     DY,
-    FETCHED_WITHOUT_ADD,
-    ADD = FETCHED_WITHOUT_ADD,
+    FETCHED_NO_ADD,
+    ADD = FETCHED_NO_ADD,
     FETCHED,
 };
 
 static inline __host__ __device__ int fetched_of(const struct yk_norm_backward_op &op)
 {
-    return op.add ? FETCHED : FETCHED_WITHOUT_ADD;
+    return op.add ? FETCHED : FETCHED_NO_ADD;
 }
 
 /* Where a thread stands: it holds chunks place, place + step … below `chunks` of its team's row. */
