@@ -18,6 +18,7 @@ static const struct types types[] = {{FP32, FP32, FP32}, {BF16, BF16, BF16}, {FP
 static const int64_t sizes[][2] = {{1, 1},   {3, 7},    {7, 17},   {17, 65},
                                    {130, 3}, {65, 130}, {3, 1000}, {0, 7}};
 
+static const int64_t sizes_in_chunks[][2] = {{17, 704}, {17, 128}};
 static const int64_t tall[2] = {600, 33};  /* sums of many rows in 16 bits */
 static const int64_t wide[2] = {2, 5000};  /* more than is worked on at once */
 static const int64_t large[2] = {50, 700}; /* enough for threads to share */
@@ -43,6 +44,7 @@ struct norm_case {
     bool frozen; /* weight and bias have no gradients */
     enum addend addend;
     double middle; /* of x */
+    int64_t shift; /* numbers in front of weight and bias, so that they are not aligned */
 };
 
 static void begin(struct op_bench *bench, const char *op, const struct norm_case *one,
@@ -50,13 +52,13 @@ static void begin(struct op_bench *bench, const char *op, const struct norm_case
 {
     static const char *const addend_names[] = {"", " +add", " in place of what is added",
                                                " dx over dy"};
-    op_bench_begin(bench, "%s %s %lldx%lldx%lld gap %lld offset %g x %s y %s weight %s%s%s%s", op,
-                   one->rms ? "rms" : "layer", (long long)one->size[0],
-                   (long long)one->grouped.groups, (long long)one->size[1],
-                   (long long)one->grouped.gap, (double)one->grouped.offset,
-                   yk_precision_name(type->x), yk_precision_name(type->y),
-                   yk_precision_name(type->weight), addend_names[one->addend],
-                   one->frozen ? " frozen" : "", one->middle != 0 ? " far from 0" : "");
+    op_bench_begin(
+        bench, "%s %s %lldx%lldx%lld gap %lld offset %g x %s y %s weight %s%s%s%s%s", op,
+        one->rms ? "rms" : "layer", (long long)one->size[0], (long long)one->grouped.groups,
+        (long long)one->size[1], (long long)one->grouped.gap, (double)one->grouped.offset,
+        yk_precision_name(type->x), yk_precision_name(type->y), yk_precision_name(type->weight),
+        addend_names[one->addend], one->frozen ? " frozen" : "",
+        one->middle != 0 ? " far from 0" : "", one->shift > 0 ? " shifted" : "");
 }
 
 static int64_t groups_of(const struct norm_case *one)
@@ -101,6 +103,11 @@ static struct op_array *draw_far(struct op_bench *bench, const struct norm_case 
     return x;
 }
 
+static void *shifted(const struct norm_case *one, const struct op_array *array)
+{
+    return yk_precision_element_address(array->type, array->device, one->shift);
+}
+
 struct forward {
     struct op_array *x;
     struct op_array *y;
@@ -118,8 +125,8 @@ static struct forward place_forward(struct op_bench *bench, const struct norm_ca
     const int64_t count = one->size[0] * groups_of(one);
     struct forward forward = {
         .x = draw_far(bench, one, type->x),
-        .weight = op_drawn(bench, type->weight, 1, width, width, 2),
-        .bias = op_drawn(bench, type->weight, 1, width, width, 2),
+        .weight = op_drawn(bench, type->weight, 1, one->shift + width, one->shift + width, 2),
+        .bias = op_drawn(bench, type->weight, 1, one->shift + width, one->shift + width, 2),
         .mean = op_poisoned(bench, FP32, 1, count, count),
         .rstd = op_poisoned(bench, FP32, 1, count, count),
     };
@@ -137,8 +144,8 @@ static void expect_forward(struct op_bench *bench, const struct norm_case *one,
     const int64_t count = one->size[0] * groups_of(one);
     const struct reference_norm numbers = {
         .x = forward->x->values,
-        .weight = forward->weight->values,
-        .bias = one->rms ? NULL : forward->bias->values,
+        .weight = forward->weight->values + one->shift,
+        .bias = one->rms ? NULL : forward->bias->values + one->shift,
         .add = forward->add ? forward->add->values : NULL,
         .y = op_room(bench, count * one->size[1]),
         .mean = op_room(bench, count),
@@ -165,8 +172,8 @@ static void try_norm(struct op_bench *bench, struct norm_case one, const struct 
         .x = forward.x->device,
         .y = forward.y->device,
         .add = forward.add ? forward.add->device : NULL,
-        .weight = forward.weight->device,
-        .bias = one.rms ? NULL : forward.bias->device,
+        .weight = shifted(&one, forward.weight),
+        .bias = one.rms ? NULL : shifted(&one, forward.bias),
         .mean = one.rms ? NULL : forward.mean->device,
         .rstd = forward.rstd->device,
         .epsilon = epsilon,
@@ -208,6 +215,13 @@ static void try_norms_of_groups(struct op_bench *bench)
             const struct norm_case one = {.size = grouped_cases[i].size,
                                           .grouped = grouped_cases[i].grouped,
                                           .rms = (i + j) % 3 != 0};
+            try_norm(bench, one, &types[j]);
+        }
+        for (int64_t shift = 1; shift <= 3; shift++) {
+            struct norm_case one = {.size = sizes_in_chunks[shift % 2],
+                                    .grouped = {shift % 2 * 4, 0, 1},
+                                    .rms = j % 2 != 0,
+                                    .shift = shift};
             try_norm(bench, one, &types[j]);
         }
         for (size_t i = 0; i < sizeof row_cases / sizeof *row_cases; i++) {

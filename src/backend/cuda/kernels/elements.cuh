@@ -22,6 +22,14 @@
 
 #define YK_DEVICE_INLINE static __device__ __forceinline__
 
+/* Begins a parameter of a kernel that is large and whose parts are chosen at run time: where GPUs
+ * can, they are read where they are. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+#define YK_GRID_CONSTANT __grid_constant__
+#else
+#define YK_GRID_CONSTANT
+#endif
+
 /* Convert a stored element to fp32, and fp32 to a stored element. */
 YK_DEVICE_INLINE float yk_to_float(float x)
 {
@@ -189,6 +197,31 @@ __device__ __forceinline__ yk_packed_vector<T, N> yk_pack_floats(const float (&x
         }
     }
     return pack;
+}
+
+/* Loads chunk number `chunk` of N weights, plus `offset`: several at once if they begin at a
+ * multiple of 16 bytes, else one by one. */
+template <int N, typename T>
+__device__ __forceinline__ void yk_load_weights(const T *weights, int chunk, float offset,
+                                                float (&out)[N])
+{
+    constexpr int at_once = N < yk_vector_16_bytes<T>::count ? N : yk_vector_16_bytes<T>::count;
+    const T *from = weights + chunk * N;
+    if (reinterpret_cast<uintptr_t>(weights) % 16 == 0) {
+#pragma unroll
+        for (int i = 0; i < N; i += at_once) {
+            const yk_vector<T, at_once> several = yk_load_vector<T, at_once>(from, i);
+#pragma unroll
+            for (int j = 0; j < at_once; j++) {
+                out[i + j] = yk_to_float(several.numbers[j]) + offset;
+            }
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            out[i] = yk_to_float(from[i]) + offset;
+        }
+    }
 }
 
 /* Return the sum or the maximum over a warp, computed in a fixed order. All threads of the warp get

@@ -90,11 +90,16 @@ __device__ __forceinline__ void yk_copy_weights_to_shared_memory(enum yk_precisi
 {
     yk_dispatch_type(type, [&](auto number) {
         const auto *weights = static_cast<const decltype(number) *>(from);
-        float *numbers = reinterpret_cast<float *>(to);
         const int chunks = width / N;
-#pragma unroll 4
-        for (int i = threadIdx.x; i < width; i += blockDim.x) {
-            numbers[(i % N / 4 * chunks + i / N) * 4 + i % 4] = yk_to_float(weights[i]) + offset;
+#pragma unroll 2
+        for (int chunk = threadIdx.x; chunk < chunks; chunk += blockDim.x) {
+            float numbers[N];
+            yk_load_weights(weights, chunk, offset, numbers);
+#pragma unroll
+            for (int quarter = 0; quarter < N / 4; quarter++) {
+                const float *four = numbers + 4 * quarter;
+                to[quarter * chunks + chunk] = make_float4(four[0], four[1], four[2], four[3]);
+            }
         }
     });
 }
