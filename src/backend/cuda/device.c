@@ -68,6 +68,12 @@ static yk_status read_spare(int32_t processors, int32_t comm_sm_count, int32_t *
     return YK_OK;
 }
 
+static bool is_part(void)
+{
+    const char *percent = getenv("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE");
+    return percent && strtod(percent, NULL) < 100;
+}
+
 yk_status yk_cuda_device_read_properties(struct yk_backend_device *device, int32_t comm_sm_count)
 {
     struct cudaDeviceProp attributes;
@@ -88,6 +94,7 @@ yk_status yk_cuda_device_read_properties(struct yk_backend_device *device, int32
         .spare = spare,
         .capability = attributes.major * 10 + attributes.minor,
         .code_capability = code_capability,
+        .is_part = is_part(),
         .shared_bytes = attributes.sharedMemPerBlockOptin,
         .cache_bytes = (size_t)attributes.l2CacheSize,
     };

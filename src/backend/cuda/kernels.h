@@ -31,6 +31,11 @@ void yk_cuda_nf4_dequantise_on_lane(struct yk_backend_lane *lane,
  * applies the epilogue. */
 void yk_cuda_matmul_apply_epilogue(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
 
+/* Enqueues c = scale · a · bᵀ with few columns of c. Returns false, and enqueues nothing, if the op
+ * is not such a product of 16-bit matrices or computes more, if rows are not aligned or short, if
+ * the GPU has no thread block clusters, or if the process has only a part of it. */
+bool yk_cuda_narrow_matmul_try(struct yk_backend_lane *lane, const struct yk_matmul_op *op);
+
 /* Enqueue a norm of rows with several short groups, such as heads. Groups and strides of the op
  * must not be 0. Return false, and enqueue nothing, if the groups are not short or not aligned. */
 bool yk_cuda_grouped_norm_try_forward(struct yk_backend_lane *lane, const struct yk_norm_op *op);

@@ -32,6 +32,7 @@ struct yk_cuda_device_properties {
     int32_t spare;           /* number of SMs left free for communication kernels */
     int32_t capability;      /* compute capability; 90 means: 9.0 */
     int32_t code_capability; /* that the kernels were compiled for; it may be lower */
+    bool is_part;            /* MPS limits this process to some of the GPU's SMs */
     size_t shared_bytes;     /* maximum shared memory that a block can request */
     size_t cache_bytes;      /* size of the L2 cache */
 };

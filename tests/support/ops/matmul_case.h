@@ -34,6 +34,7 @@ struct matmul_case {
     bool accumulate;
     bool bias;
     bool aux;
+    bool own; /* a kernel of the project has it on some GPUs: tried whatever op_bench.every is */
 };
 
 void matmul_case_try(struct op_bench *bench, const struct matmul_case *one);

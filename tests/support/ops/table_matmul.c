@@ -286,6 +286,37 @@ static const struct matmul_case cases[] = {
      .sums_type = BF16},
 };
 
+/* Products as those of adapters: few columns, and sums long enough to be divided among blocks. Many
+ * and few rows, beside those of a tile; the last three are not for the kernel that has these. */
+static void try_narrow(struct op_bench *bench)
+{
+    enum {
+        OWN_SIZES = 11,
+    };
+    static const int64_t sizes[][4] = {
+        {1, 16, 1024, 0},    {65, 8, 1088, 8},    {130, 48, 2048, 0}, {300, 24, 1600, 0},
+        {64, 96, 1024, 0},   {1000, 32, 1024, 0}, {90, 64, 1024, 0},  {1100, 56, 1088, 0},
+        {2048, 16, 1152, 8}, {2200, 64, 1024, 0}, {4500, 8, 1024, 0}, {40, 104, 1024, 0},
+        {40, 20, 1024, 0},   {40, 16, 1000, 0}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        for (int j = 0; j < OP_TYPES; j++) {
+            const struct matmul_case one = {
+                .m = sizes[i][0],
+                .n = sizes[i][1],
+                .k = sizes[i][2],
+                .gap = sizes[i][3],
+                .types = {op_types[j], op_types[j], op_types[j]},
+                .b_transposed = true,
+                .scale = i % 2 == 0 ? 0 : 0.5,
+                .own = op_types[j] != FP32 && i < OWN_SIZES,
+            };
+            if (one.m <= 1000 || op_types[j] == BF16) {
+                matmul_case_try(bench, &one);
+            }
+        }
+    }
+}
+
 void op_table_matmul(struct op_bench *bench)
 {
     try_sizes(bench);
@@ -294,6 +325,7 @@ void op_table_matmul(struct op_bench *bench)
     try_ragged(bench);
     try_cuts(bench);
     try_sums(bench);
+    try_narrow(bench);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         matmul_case_try(bench, &cases[i]);
     }

@@ -34,13 +34,6 @@ struct yk_cublas {
 
 /* ---- create and destroy ---- */
 
-/* Whether MPS limits this process to a part of the GPU's SMs. */
-static bool is_part(void)
-{
-    const char *percent = getenv("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE");
-    return percent && strtod(percent, NULL) < 100;
-}
-
 yk_status yk_cublas_create(struct yk_backend_device *device, const char *path,
                            struct yk_cublas **out)
 {
@@ -56,7 +49,7 @@ yk_status yk_cublas_create(struct yk_backend_device *device, const char *path,
     cublas->context.checks = &cublas->checks;
     cublas->context.workspace_bytes = YK_CUBLAS_WORKSPACE_BYTES;
     cublas->context.part_processors =
-        is_part() ? device->properties.processors + device->properties.spare : 0;
+        device->properties.is_part ? device->properties.processors + device->properties.spare : 0;
     cublas->context.target_processors =
         device->properties.spare > 0 ? device->properties.processors : 0;
     (void)pthread_mutex_init(&cublas->lock, NULL);

@@ -146,7 +146,12 @@ static void multiply_one(struct yk_backend_lane *lane, const struct yk_matmul_op
 {
     if (op->k == 0 || op->scale == 0) {
         multiply_nothing(lane, op);
-    } else if (is_supported(lane, op)) {
+        return;
+    }
+    if (yk_cuda_narrow_matmul_try(lane, op)) {
+        return;
+    }
+    if (is_supported(lane, op)) {
         yk_matmul_split_for_alignment(lane, op, multiply);
     } else {
         multiply_wide(lane, op);
