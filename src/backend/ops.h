@@ -36,6 +36,8 @@
     OP(EMBEDDING, embedding, embedding)                                                            \
     OP(EMBEDDING_BACKWARD, embedding_backward, embedding_backward)                                 \
     OP(ROTARY, rotary, rotary)                                                                     \
+    OP(QK_NORM, qk_norm, qk_norm)                                                                  \
+    OP(QK_NORM_BACKWARD, qk_norm_backward, qk_norm_backward)                                       \
     OP(GLU, glu, glu)                                                                              \
     OP(GLU_BACKWARD, glu_backward, glu_backward)                                                   \
     OP(LORA_BACKWARD, lora_backward, lora_backward)                                                \
@@ -271,6 +273,22 @@ struct yk_rotary_op {
     const float *cos_sin; /* (sequence, rotary_size / 2, 2): cosine and sine */
     bool inverse;         /* rotates by the negative angle, for the backward pass */
     enum yk_precision type;
+};
+
+/* QK-norm: norms of queries and of keys, after which the outputs of both are rotated. All three
+ * have the same rows. */
+struct yk_qk_norm_op {
+    struct yk_norm_op q;
+    struct yk_norm_op k;
+    struct yk_rotary_op rotary; /* of q.y and k.y; if cos_sin is NULL, they are not rotated */
+};
+
+/* Gradients of QK-norm. The gradients of the outputs are rotated back before those of the norms are
+ * computed. */
+struct yk_qk_norm_backward_op {
+    struct yk_norm_backward_op q;
+    struct yk_norm_backward_op k;
+    struct yk_rotary_op rotary; /* of q.dy and k.dy, which are q.dx and k.dx; `inverse` is true */
 };
 
 /* What a LoRA adapter adds to a matrix (rows, columns): scale · inner · factorᵀ. An op that reads

@@ -42,6 +42,14 @@ bool yk_cuda_grouped_norm_try_forward(struct yk_backend_lane *lane, const struct
 bool yk_cuda_grouped_norm_try_backward(struct yk_backend_lane *lane,
                                        const struct yk_norm_backward_op *op);
 
+/* Enqueue QK-norm as one kernel, apart from sums of gradients of weights. Return false, and enqueue
+ * nothing, if the heads are not short or not aligned, if the norms differ, or if only a part of
+ * each head is rotated. */
+bool yk_cuda_grouped_norm_try_qk_forward(struct yk_backend_lane *lane,
+                                         const struct yk_qk_norm_op *op);
+bool yk_cuda_grouped_norm_try_qk_backward(struct yk_backend_lane *lane,
+                                          const struct yk_qk_norm_backward_op *op);
+
 /* Enqueue gated linear units that have terms of adapters. */
 void yk_cuda_glu_lora(struct yk_backend_lane *lane, const struct yk_glu_op *op);
 void yk_cuda_glu_backward_lora(struct yk_backend_lane *lane, const struct yk_glu_backward_op *op);

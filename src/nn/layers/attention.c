@@ -1,5 +1,6 @@
 #include "nn/layers/attention.h"
 
+#include <assert.h>
 #include <math.h>
 
 static int64_t query_width(const struct yk_attention_config *shape)
@@ -160,16 +161,13 @@ static struct yk_attention_op attend_op(const struct yk_layer_pass *pass,
     };
 }
 
-/* Rotates queries and keys, or their gradients back. If they are adjacent, one op does both. */
-static void rotate(const struct yk_layer_pass *pass, const struct yk_attention_config *shape,
-                   const struct heads *heads, bool back)
+/* The op that rotates queries and keys, or their gradients back. If they are interleaved, it has
+ * only the queries. `cos_sin` is NULL if they are not rotated. */
+static struct yk_rotary_op rotary_op(const struct yk_layer_pass *pass,
+                                     const struct yk_attention_config *shape,
+                                     const struct heads *heads, bool back)
 {
-    const float *table = yk_position_tables_find_rotary(&pass->position_tables, pass->net->config,
-                                                        shape->flags, pass->batch.sequence);
-    if (is_cross(shape) || !table) {
-        return;
-    }
-    struct yk_rotary_op op = {
+    return (struct yk_rotary_op){
         .rows = yk_layer_pass_token_count(pass),
         .sequence = pass->batch.sequence,
         .heads = shape->interleaved ? shape->heads : shape->heads + shape->kv_heads,
@@ -178,10 +176,22 @@ static void rotate(const struct yk_layer_pass *pass, const struct yk_attention_c
         .rotary_size = pass->net->config->rotary_size,
         .stride = heads->q_stride,
         .data = heads->q,
-        .cos_sin = table,
+        .cos_sin = is_cross(shape)
+                       ? NULL
+                       : yk_position_tables_find_rotary(&pass->position_tables, pass->net->config,
+                                                        shape->flags, pass->batch.sequence),
         .inverse = back,
         .type = pass->net->workload.precision,
     };
+}
+
+static void rotate(const struct yk_layer_pass *pass, const struct yk_attention_config *shape,
+                   const struct heads *heads, bool back)
+{
+    struct yk_rotary_op op = rotary_op(pass, shape, heads, back);
+    if (!op.cos_sin) {
+        return;
+    }
     pass->store->context.backend->rotary(pass->lane, &op);
     if (shape->interleaved) {
         op.data = heads->k;
@@ -189,27 +199,47 @@ static void rotate(const struct yk_layer_pass *pass, const struct yk_attention_c
     }
 }
 
-/* Computes the norms of queries and keys. */
-static void normalise(const struct yk_layer_pass *pass, const struct yk_attention_config *shape,
-                      const struct yk_attention_saved_activations *saved)
+/* Computes what attention reads of queries and keys. */
+static void normalise_and_rotate(const struct yk_layer_pass *pass,
+                                 const struct yk_attention_config *shape,
+                                 const struct yk_attention_saved_activations *saved)
 {
     const struct heads raw = find_heads(pass, shape, saved->q, NULL);
     const struct heads rotated = find_rotated_heads(pass, shape, saved);
-    yk_norm_forward_columns(pass, &saved->q_norm, raw.q, raw.q_stride, rotated.q, rotated.q_stride);
-    yk_norm_forward_columns(pass, &saved->k_norm, raw.k, raw.k_stride, rotated.k, rotated.k_stride);
+    if (!has_norms(shape)) {
+        rotate(pass, shape, &rotated, false);
+        return;
+    }
+    assert(!shape->interleaved); /* heads of queries and of keys are adjacent */
+    const struct yk_qk_norm_op op = {
+        .q = yk_norm_make_forward_op(pass, &saved->q_norm, raw.q, raw.q_stride, rotated.q,
+                                     rotated.q_stride),
+        .k = yk_norm_make_forward_op(pass, &saved->k_norm, raw.k, raw.k_stride, rotated.k,
+                                     rotated.k_stride),
+        .rotary = rotary_op(pass, shape, &rotated, false),
+    };
+    pass->store->context.backend->qk_norm(pass->lane, &op);
 }
 
-/* Replaces the gradients of the norms' outputs with those of their inputs. */
-static void normalise_backward(const struct yk_layer_pass *pass,
-                               const struct yk_attention_config *shape,
-                               const struct yk_attention_saved_activations *saved,
-                               const struct heads *gradients)
+/* Replaces the gradients of what attention reads with those of queries and keys. */
+static void normalise_and_rotate_backward(const struct yk_layer_pass *pass,
+                                          const struct yk_attention_config *shape,
+                                          const struct yk_attention_saved_activations *saved,
+                                          const struct heads *gradients)
 {
     const struct heads raw = find_heads(pass, shape, saved->q, NULL);
-    yk_norm_backward_columns(pass, &saved->q_norm, raw.q, raw.q_stride, gradients->q,
-                             gradients->q_stride);
-    yk_norm_backward_columns(pass, &saved->k_norm, raw.k, raw.k_stride, gradients->k,
-                             gradients->k_stride);
+    if (!has_norms(shape)) {
+        rotate(pass, shape, gradients, true);
+        return;
+    }
+    const struct yk_qk_norm_backward_op op = {
+        .q = yk_norm_make_backward_op(pass, &saved->q_norm, raw.q, raw.q_stride, gradients->q,
+                                      gradients->q_stride),
+        .k = yk_norm_make_backward_op(pass, &saved->k_norm, raw.k, raw.k_stride, gradients->k,
+                                      gradients->k_stride),
+        .rotary = rotary_op(pass, shape, gradients, true),
+    };
+    pass->store->context.backend->qk_norm_backward(pass->lane, &op);
 }
 
 void yk_attention_forward(const struct yk_layer_pass *pass, const struct yk_attention_config *shape,
@@ -217,7 +247,6 @@ void yk_attention_forward(const struct yk_layer_pass *pass, const struct yk_atte
                           const void *stream, void *weights, void *to)
 {
     const struct yk_attention_op attend = attend_op(pass, shape, saved);
-    const struct heads rotated = find_rotated_heads(pass, shape, saved);
     const bool cut = !is_cross(shape) && !shape->interleaved;
     yk_projection_forward(
         pass, shape->queries,
@@ -238,10 +267,7 @@ void yk_attention_forward(const struct yk_layer_pass *pass, const struct yk_atte
                                   .weights = weights,
                               });
     }
-    if (has_norms(shape)) {
-        normalise(pass, shape, saved);
-    }
-    rotate(pass, shape, &rotated, false);
+    normalise_and_rotate(pass, shape, saved);
     pass->store->context.backend->attention(pass->lane, &attend);
     yk_residual_add_projection_output(pass, shape->out, shape->drop_out, saved->attended, stream,
                                       saved->inner_out, weights, to);
@@ -294,10 +320,7 @@ void yk_attention_backward(const struct yk_layer_pass *pass,
                                                          .dk_stride = gradients.k_stride,
                                                          .dv_stride = gradients.v_stride,
                                                      });
-    rotate(pass, shape, &gradients, true);
-    if (has_norms(shape)) {
-        normalise_backward(pass, shape, saved, &gradients);
-    }
+    normalise_and_rotate_backward(pass, shape, saved, &gradients);
     if (is_cross(shape)) {
         memory_backward(pass, shape, saved, workspace);
     }

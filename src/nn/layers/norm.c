@@ -92,24 +92,26 @@ void yk_norm_backward(const struct yk_layer_pass *pass, const struct yk_norm *no
     pass->store->context.backend->norm_backward(pass->lane, &op);
 }
 
-void yk_norm_forward_columns(const struct yk_layer_pass *pass, const struct yk_norm *norm,
-                             const void *x, int64_t x_stride, void *y, int64_t y_stride)
+struct yk_norm_op yk_norm_make_forward_op(const struct yk_layer_pass *pass,
+                                          const struct yk_norm *norm, const void *x,
+                                          int64_t x_stride, void *y, int64_t y_stride)
 {
     struct yk_norm_op op = forward_op(pass, norm, x, y);
     op.x_stride = x_stride;
     op.y_stride = y_stride;
-    pass->store->context.backend->norm(pass->lane, &op);
+    return op;
 }
 
-void yk_norm_backward_columns(const struct yk_layer_pass *pass, const struct yk_norm *norm,
-                              const void *x, int64_t x_stride, void *gradient,
-                              int64_t gradient_stride)
+struct yk_norm_backward_op yk_norm_make_backward_op(const struct yk_layer_pass *pass,
+                                                    const struct yk_norm *norm, const void *x,
+                                                    int64_t x_stride, void *gradient,
+                                                    int64_t gradient_stride)
 {
     struct yk_norm_backward_op op = backward_op(pass, norm, x, gradient, gradient);
     op.x_stride = x_stride;
     op.dy_stride = gradient_stride;
     op.dx_stride = gradient_stride;
-    pass->store->context.backend->norm_backward(pass->lane, &op);
+    return op;
 }
 
 static void list(struct yk_parameter_list *parameters)

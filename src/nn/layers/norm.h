@@ -43,13 +43,16 @@ void yk_norm_forward(const struct yk_layer_pass *pass, const struct yk_norm *nor
 void yk_norm_backward(const struct yk_layer_pass *pass, const struct yk_norm *norm, const void *x,
                       const void *dy, const void *add, void *dx);
 
-/* Computes the norm of a part of each row. The strides are the widths of whole rows. */
-void yk_norm_forward_columns(const struct yk_layer_pass *pass, const struct yk_norm *norm,
-                             const void *x, int64_t x_stride, void *y, int64_t y_stride);
+/* Returns the op that computes the norm of a part of each row. The strides are the widths of whole
+ * rows. */
+struct yk_norm_op yk_norm_make_forward_op(const struct yk_layer_pass *pass,
+                                          const struct yk_norm *norm, const void *x,
+                                          int64_t x_stride, void *y, int64_t y_stride);
 
-/* The backward pass of yk_norm_forward_columns(). Replaces the gradient of `y` with that of `x`. */
-void yk_norm_backward_columns(const struct yk_layer_pass *pass, const struct yk_norm *norm,
-                              const void *x, int64_t x_stride, void *gradient,
-                              int64_t gradient_stride);
+/* Returns the op of the backward pass. It replaces the gradient of `y` with that of `x`. */
+struct yk_norm_backward_op yk_norm_make_backward_op(const struct yk_layer_pass *pass,
+                                                    const struct yk_norm *norm, const void *x,
+                                                    int64_t x_stride, void *gradient,
+                                                    int64_t gradient_stride);
 
 #endif

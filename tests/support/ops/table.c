@@ -11,6 +11,8 @@ const struct op_row op_table[OP_TABLE_ROWS] = {
     {"embedding", op_table_embedding},
     {"embedding_backward", op_table_embedding_backward},
     {"rotary", op_table_rotary},
+    {"qk_norm", op_table_qk_norm},
+    {"qk_norm_backward", op_table_qk_norm_backward},
     {"glu", op_table_glu},
     {"glu_backward", op_table_glu_backward},
     {"lora_backward", op_table_lora_backward},

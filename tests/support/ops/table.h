@@ -18,7 +18,7 @@ struct op_row {
 };
 
 enum {
-    OP_TABLE_ROWS = 22,
+    OP_TABLE_ROWS = 24,
     OP_TYPES = 3,
 };
 
@@ -30,6 +30,9 @@ extern const struct op_row op_table[OP_TABLE_ROWS];
 #define BF16 YK_PRECISION_BF16
 extern const enum yk_precision op_types[OP_TYPES];
 
+/* Cosines and sines (sequence, half, 2) of rotary positions. */
+struct op_array *op_table_angles(struct op_bench *bench, int64_t sequence, int64_t half);
+
 /* The rows, by the file that holds them. */
 void op_table_matmul(struct op_bench *bench);
 void op_table_attention(struct op_bench *bench);
@@ -39,6 +42,8 @@ void op_table_norm_backward(struct op_bench *bench);
 void op_table_embedding(struct op_bench *bench);
 void op_table_embedding_backward(struct op_bench *bench);
 void op_table_rotary(struct op_bench *bench);
+void op_table_qk_norm(struct op_bench *bench);
+void op_table_qk_norm_backward(struct op_bench *bench);
 void op_table_glu(struct op_bench *bench);
 void op_table_glu_backward(struct op_bench *bench);
 void op_table_lora_backward(struct op_bench *bench);

@@ -161,7 +161,7 @@ static const struct rotary_case rotary_cases[] = {
     {12, 5, 3, 64, 0, 0, 6},       {0, 7, 2, 8, 0, 24, 4},
 };
 
-static struct op_array *place_angles(struct op_bench *bench, int64_t sequence, int64_t half)
+struct op_array *op_table_angles(struct op_bench *bench, int64_t sequence, int64_t half)
 {
     double *angles = op_room(bench, sequence * half * 2);
     for (int64_t i = 0; i < sequence * half; i++) {
@@ -215,7 +215,7 @@ static void try_rotary(struct op_bench *bench, const struct rotary_case *one,
     const int64_t width = (one->heads - 1) * head_stride + one->head_size;
     const int64_t half = (one->rotary_size > 0 ? one->rotary_size : one->head_size) / 2;
     struct op_array *data = op_drawn(bench, type, one->rows, width, width + one->gap, 1);
-    struct op_array *cos_sin = place_angles(bench, one->sequence, half);
+    struct op_array *cos_sin = op_table_angles(bench, one->sequence, half);
     const struct yk_rotary_op op = {
         .rows = one->rows,
         .sequence = one->sequence,

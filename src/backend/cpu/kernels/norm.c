@@ -366,3 +366,25 @@ void yk_cpu_norm_backward(int threads, const void *op)
         yk_cpu_parallel_for(threads, parts, backward_part, &backward);
     }
 }
+
+/* ---- QK-norm ---- */
+
+void yk_cpu_qk_norm(int threads, const void *op)
+{
+    const struct yk_qk_norm_op *norms = op;
+    yk_cpu_norm(threads, &norms->q);
+    yk_cpu_norm(threads, &norms->k);
+    if (norms->rotary.cos_sin) {
+        yk_cpu_rotary(threads, &norms->rotary);
+    }
+}
+
+void yk_cpu_qk_norm_backward(int threads, const void *op)
+{
+    const struct yk_qk_norm_backward_op *norms = op;
+    if (norms->rotary.cos_sin) {
+        yk_cpu_rotary(threads, &norms->rotary);
+    }
+    yk_cpu_norm_backward(threads, &norms->q);
+    yk_cpu_norm_backward(threads, &norms->k);
+}

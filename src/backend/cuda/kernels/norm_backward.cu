@@ -9,7 +9,7 @@
  * block's sums go to scratch, (blocks, 2, width), and are added up by a kernel of their own. dx may
  * be dy or add: a thread reads what it needs of a place before it writes there. Rows that do not
  * fit go the slow way: the columns first, then the rows, number by number. Rows of several short
- * groups have kernels of their own, in grouped_norm.cu.
+ * groups have kernels of their own, in grouped_norm_backward.cu.
  */
 #include "backend/cuda/kernels/async_copy.cuh"
 #include "backend/cuda/kernels/partial_sums.cuh"

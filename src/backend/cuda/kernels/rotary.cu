@@ -1,29 +1,10 @@
-#include "backend/cuda/kernels.h"
+#include "backend/cuda/kernels/rotary.cuh"
 
 #include "backend/cuda/kernels/matrix_grid.cuh"
 
 enum {
     AT_ONCE = 4, /* heads whose loads are under way together */
 };
-
-/* Cosines and sines of N pairs; 16 bytes at a time where packs are. */
-template <int N>
-YK_DEVICE_INLINE void load_cos_sin(const float *cos_sin, float (&cosine)[N], float (&sine)[N])
-{
-    if constexpr (N == 1) {
-        cosine[0] = cos_sin[0];
-        sine[0] = cos_sin[1];
-    } else {
-#pragma unroll
-        for (int i = 0; i < N / 2; i++) {
-            const float4 two = reinterpret_cast<const float4 *>(cos_sin)[i];
-            cosine[2 * i] = two.x;
-            sine[2 * i] = two.y;
-            cosine[2 * i + 1] = two.z;
-            sine[2 * i + 1] = two.w;
-        }
-    }
-}
 
 /* (x, y) becomes (x cos − y sin, y cos + x sin); `sign` −1: the inverse. The sign goes with x and
  * y, so that loads need not wait for cos and sin. */
@@ -89,7 +70,7 @@ static __global__ void __launch_bounds__(YK_ROWS_GRID_MAX_BLOCK_THREADS)
          pair += static_cast<int>(blockDim.x) * N) {
         float cosine[N];
         float sine[N];
-        load_cos_sin(op.cos_sin + 2 * (position * half + pair), cosine, sine);
+        yk_rotary_load_cos_sin(op.cos_sin + 2 * (position * half + pair), cosine, sine);
         for (int64_t row = blockIdx.y * op.sequence + position; row < op.rows;
              row += gridDim.y * op.sequence) {
             turn_row(static_cast<T *>(op.data) + row * op.stride + pair, static_cast<int>(op.heads),
