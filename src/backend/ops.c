@@ -42,6 +42,32 @@ struct yk_matmul_op yk_ops_make_matmul_op_of_glu_backward(const struct yk_glu_ba
     };
 }
 
+struct yk_matmul_op yk_ops_make_matmul_op_of_lora(const struct yk_lora_op *op, int32_t part)
+{
+    int64_t first = 0;
+    for (int32_t i = 0; i < part; i++) {
+        first += op->part[i].columns;
+    }
+    return (struct yk_matmul_op){
+        .m = op->rows,
+        .n = op->part[part].columns,
+        .k = op->rank,
+        .a = yk_precision_element_address(op->type, op->inner, part * op->rank),
+        .a_stride = op->parts * op->rank,
+        .b = op->part[part].factor,
+        .b_stride = op->rank,
+        .b_transposed = true,
+        .c = yk_precision_element_address(op->type, op->y, first),
+        .c_stride = op->y_stride,
+        .add = op->add ? yk_precision_element_address(op->type, op->add, first) : NULL,
+        .add_stride = op->y_stride,
+        .scale = op->scale,
+        .a_type = op->type,
+        .b_type = op->type,
+        .c_type = op->type,
+    };
+}
+
 void yk_ops_make_matmul_ops_of_lora_backward(const struct yk_lora_backward_op *op, int32_t part,
                                              struct yk_matmul_op out[2])
 {

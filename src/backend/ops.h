@@ -40,6 +40,7 @@
     OP(QK_NORM_BACKWARD, qk_norm_backward, qk_norm_backward)                                       \
     OP(GLU, glu, glu)                                                                              \
     OP(GLU_BACKWARD, glu_backward, glu_backward)                                                   \
+    OP(LORA, lora, lora)                                                                           \
     OP(LORA_BACKWARD, lora_backward, lora_backward)                                                \
     OP(DROPOUT, dropout, dropout)                                                                  \
     OP(SUM_ROWS, sum_rows, sum_rows)                                                               \
@@ -355,12 +356,32 @@ static inline bool yk_ops_glu_supports_lora_terms(enum yk_precision type,
 }
 
 enum {
-    YK_LORA_BACKWARD_MAX_PARTS = 3,
+    YK_LORA_MAX_PARTS = 3,
 };
 
 /*
- * The gradients of LoRA adapters that each add scale · inner · factorᵀ to some columns of a matrix,
- * such as those of queries, of keys and of values. dy is the gradient of the matrix. For each part:
+ * LoRA adapters of some columns of a matrix, such as those of queries, of keys and of values. For
+ * each part: y = scale · inner · factorᵀ + add. In y and add the columns of the parts follow each
+ * other, and in inner those of their ranks.
+ */
+struct yk_lora_op {
+    int64_t rows;
+    int64_t rank;      /* of each part */
+    const void *inner; /* (rows, parts · rank) */
+    void *y;           /* (rows, columns of all parts) */
+    const void *add;   /* like y; may be NULL; may be equal to y */
+    int64_t y_stride;  /* also the stride of add */
+    struct {
+        int64_t columns;
+        const void *factor; /* (columns, rank) */
+    } part[YK_LORA_MAX_PARTS];
+    int32_t parts;
+    float scale;
+    enum yk_precision type;
+};
+
+/*
+ * The gradients of LoRA adapters. dy is the gradient of y. For each part:
  *   d_factor = d_factor + scale · dyᵀ · inner
  *   d_inner  = scale · dy · factor
  * In dy the columns of the parts follow each other, and in inner and d_inner those of their ranks.
@@ -376,7 +397,7 @@ struct yk_lora_backward_op {
         int64_t columns;
         const void *factor; /* (columns, rank) */
         void *d_factor;     /* (columns, rank) */
-    } part[YK_LORA_BACKWARD_MAX_PARTS];
+    } part[YK_LORA_MAX_PARTS];
     int32_t parts;
     float scale;
     enum yk_precision type;
@@ -555,6 +576,9 @@ struct yk_sum_rows_op yk_ops_make_sum_rows_op_of_matmul(const struct yk_matmul_o
 
 /* Returns the matmul that computes d_factor. */
 struct yk_matmul_op yk_ops_make_matmul_op_of_glu_backward(const struct yk_glu_backward_op *op);
+
+/* Returns the matmul that computes the columns of a part. */
+struct yk_matmul_op yk_ops_make_matmul_op_of_lora(const struct yk_lora_op *op, int32_t part);
 
 /* Sets the two matmuls that compute d_factor and d_inner of a part. */
 void yk_ops_make_matmul_ops_of_lora_backward(const struct yk_lora_backward_op *op, int32_t part,

@@ -158,39 +158,29 @@ struct yk_lora_term yk_projection_get_input_gradient_term(const struct yk_layer_
     };
 }
 
+_Static_assert((int)YK_PROJECTION_MAX_PARTS <= (int)YK_LORA_MAX_PARTS,
+               "the ops have room for all parts");
+
 /* y = scale · inner · Bᵀ + add, for each part. */
 static void adapt(const struct yk_layer_pass *pass, const struct yk_projection *projection,
                   const struct yk_projection_forward_arguments *io)
 {
-    const struct yk_backend *backend = pass->store->context.backend;
-    const enum yk_precision type = pass->net->workload.precision;
-    const int64_t rows = rows_of(pass, io->rows);
-    const int64_t rank = pass->net->workload.lora_rank;
-    const int64_t width = projection->parts * rank;
-    int64_t done = 0;
+    struct yk_lora_op op = {
+        .rows = rows_of(pass, io->rows),
+        .rank = pass->net->workload.lora_rank,
+        .inner = io->inner,
+        .y = io->y,
+        .add = io->add,
+        .y_stride = projection->out,
+        .parts = projection->parts,
+        .scale = yk_net_adapter_scale(pass->net),
+        .type = pass->net->workload.precision,
+    };
     for (int32_t i = 0; i < projection->parts; i++) {
-        backend->matmul(
-            pass->lane,
-            &(struct yk_matmul_op){
-                .m = rows,
-                .n = projection->part_out[i],
-                .k = rank,
-                .a = yk_precision_element_address(type, io->inner, i * rank),
-                .a_stride = width,
-                .b = yk_layer_pass_parameter_weights(pass, projection->b + i),
-                .b_stride = rank,
-                .b_transposed = true,
-                .c = yk_precision_element_address(type, io->y, done),
-                .c_stride = projection->out,
-                .add = io->add ? yk_precision_element_address(type, io->add, done) : NULL,
-                .add_stride = projection->out,
-                .scale = yk_net_adapter_scale(pass->net),
-                .a_type = type,
-                .b_type = type,
-                .c_type = type,
-            });
-        done += projection->part_out[i];
+        op.part[i].columns = projection->part_out[i];
+        op.part[i].factor = yk_layer_pass_parameter_weights(pass, projection->b + i);
     }
+    pass->store->context.backend->lora(pass->lane, &op);
 }
 
 void yk_projection_forward(const struct yk_layer_pass *pass, int32_t number,
@@ -238,8 +228,6 @@ static void adapt_parts_back(const struct yk_layer_pass *pass,
                              const struct yk_projection *projection,
                              const struct yk_projection_backward_arguments *io)
 {
-    _Static_assert((int)YK_PROJECTION_MAX_PARTS <= (int)YK_LORA_BACKWARD_MAX_PARTS,
-                   "the op has room for all parts");
     struct yk_lora_backward_op op = {
         .rows = rows_of(pass, io->rows),
         .rank = pass->net->workload.lora_rank,

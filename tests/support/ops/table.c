@@ -15,6 +15,7 @@ const struct op_row op_table[OP_TABLE_ROWS] = {
     {"qk_norm_backward", op_table_qk_norm_backward},
     {"glu", op_table_glu},
     {"glu_backward", op_table_glu_backward},
+    {"lora", op_table_lora},
     {"lora_backward", op_table_lora_backward},
     {"dropout", op_table_dropout},
     {"sum_rows", op_table_sum_rows},

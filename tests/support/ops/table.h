@@ -18,7 +18,7 @@ struct op_row {
 };
 
 enum {
-    OP_TABLE_ROWS = 24,
+    OP_TABLE_ROWS = 25,
     OP_TYPES = 3,
 };
 
@@ -46,6 +46,7 @@ void op_table_qk_norm(struct op_bench *bench);
 void op_table_qk_norm_backward(struct op_bench *bench);
 void op_table_glu(struct op_bench *bench);
 void op_table_glu_backward(struct op_bench *bench);
+void op_table_lora(struct op_bench *bench);
 void op_table_lora_backward(struct op_bench *bench);
 void op_table_dropout(struct op_bench *bench);
 void op_table_sum_rows(struct op_bench *bench);

@@ -30,7 +30,7 @@ enum {
     MIN_STAGES = 3, /* one is computed, sums of one are added up, one or more are under way */
     MAX_STAGES = 6,
     MIN_BLOCK_TILES = 2, /* fewer are not worth the sums of a block */
-    MAX_PARTS = YK_LORA_BACKWARD_MAX_PARTS,
+    MAX_PARTS = YK_LORA_MAX_PARTS,
     SUM_THREADS = 256,    /* of the second kernel */
     INNER_SUM_RANKS = 4,  /* of a thread there that sums d_inner */
     FACTOR_SUM_RANKS = 2, /* and of one that sums d_factor: fewer, as more blocks have a sum */
