@@ -16,7 +16,7 @@ import tempfile
 from cases import CASES, GROUPS, USUAL
 from counts import PEAK_FLOPS, flops_per_token, flops_per_token_of_pairs
 from keep import keep
-from torch_side import TorchError, TorchSide
+from torch_side import TorchError, TorchSide, progress
 import yoke_side
 from yoke_side import devices
 
@@ -128,6 +128,8 @@ def measure_both(case, settings, scratch):
 
     def run_yoke():
         yoke_rounds.append(yoke_side.measure(case, options, f"{scratch}/run", settings))
+        progress(case, f"yoke, round {len(yoke_rounds)}: "
+                       f"{yoke_rounds[-1]['tokens_per_s']:.0f} tokens/s")
 
     if settings.only == "yoke" or not case.torch_runs:
         for _ in range(count):
@@ -136,6 +138,8 @@ def measure_both(case, settings, scratch):
     with TorchSide(case, settings, yoke_side.weights_folder(case, scratch)) as torch:
         for _ in range(count):
             torch_rounds.append(torch.round())
+            progress(case, f"PyTorch, round {len(torch_rounds)}: "
+                           f"{torch_rounds[-1]['tokens_per_s']:.0f} tokens/s")
             if settings.only != "torch":
                 try:
                     run_yoke()

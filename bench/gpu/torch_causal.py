@@ -166,16 +166,20 @@ class Ways:
         self.begin = time.perf_counter()
         self.said, self.found = [], []  # found: (tokens a second, way, first loss)
 
+    def say(self, line):
+        self.said.append(line)
+        print(f"way {line}", flush=True)
+
     def attempt(self, way):
         if self.found and time.perf_counter() - self.begin > self.options.tries_s:
-            self.said.append(f"{way}: not tried, for want of time")
+            self.say(f"{way}: not tried, for want of time")
             return
         speed, loss, trouble = try_way(self.model, self.batches, way, self.options)
         free_memory(self.options)
         if speed is not None:
             self.found.append((speed, way, loss))
             trouble = f"{speed:.0f} tokens/s, first loss {loss:.4f}"
-        self.said.append(f"{way}: {trouble}")
+        self.say(f"{way}: {trouble}")
 
     def best(self):
         return max(self.found, key=lambda found: found[0])

@@ -15,6 +15,11 @@ class TorchError(Exception):
     pass
 
 
+def progress(case, what):
+    """A case takes minutes. What it has found is said at once, beside the table."""
+    print(f"  {case.name}: {what}", file=sys.stderr, flush=True)
+
+
 class TorchSide:
     """with TorchSide(…) as torch: torch.round(), as often as rounds were announced."""
 
@@ -57,6 +62,14 @@ class TorchSide:
         self.errors.seek(0)
         raise TorchError(f"{' '.join(self.words)}\n{self.errors.read()[-2000:]}")
 
+    def next_line(self):
+        """What comes after the lines that say how far it is: those are passed on."""
+        line = self.process.stdout.readline()
+        while line.startswith("way "):
+            progress(self.case, f"PyTorch, {line[4:].rstrip()}")
+            line = self.process.stdout.readline()
+        return line
+
     def round(self):
         """The memory is the most of the first round, before yoke takes its first turn."""
         timer = threading.Timer(self.limit_s, self.process.kill)
@@ -64,10 +77,10 @@ class TorchSide:
         try:
             self.process.stdin.write("\n")
             self.process.stdin.flush()
-            line = self.process.stdout.readline()
+            line = self.next_line()
             if line == "tried\n":  # what ways took that were not chosen does not count
                 self.watch.forget()
-                line = self.process.stdout.readline()
+                line = self.next_line()
         except BrokenPipeError:
             line = ""
         timer.cancel()
