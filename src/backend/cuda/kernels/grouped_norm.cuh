@@ -285,6 +285,35 @@ static bool yk_grouped_norm_is_rotation_of(const struct yk_rotary_op *rotary, in
            yk_grouped_norm_can_rotate<T>(width);
 }
 
+/* Calls f with a number of the type of all matrices and with the pair of two ops. `rotary` has no
+ * cos_sin if nothing is rotated. Returns what f returns, and false if types differ. */
+template <typename OP, typename F>
+static bool yk_norm_pair_try(const OP *first, const OP *second, const struct yk_rotary_op *rotary,
+                             F f)
+{
+    const enum yk_precision type = first->x_type;
+    bool done = false;
+    if (first->y_type == type && second->x_type == type && second->y_type == type &&
+        (!rotary->cos_sin || rotary->type == type)) {
+        yk_dispatch_type(type, [&](auto number) {
+            struct yk_norm_pair<OP> pair = {
+                {*first, *second}, 0, static_cast<unsigned>(rotary->sequence), rotary->cos_sin
+            };
+            done = f(number, &pair);
+        });
+    }
+    return done;
+}
+
+/* The same with one op: the second one has no rows. */
+template <typename OP, typename F> static bool yk_norm_pair_try_one(const OP *op, F f)
+{
+    OP none = *op;
+    none.rows = 0;
+    const struct yk_rotary_op no_rotation = {};
+    return yk_norm_pair_try(op, &none, &no_rotation, f);
+}
+
 /* Sets first_blocks and returns the number of blocks: no more than run at the same time, nor than
  * have work for all of their lanes. Without rows, the second op has no blocks. */
 template <typename SHAPE, typename OP>

@@ -234,18 +234,13 @@ static bool try_pair(struct yk_backend_lane *lane,
 bool yk_cuda_grouped_norm_try_backward(struct yk_backend_lane *lane,
                                        const struct yk_norm_backward_op *op)
 {
-    bool done = false;
-    if (op->groups > 1 && op->x_type == op->y_type) {
-        yk_dispatch_type(op->x_type, [&](auto number) {
-            using T = decltype(number);
-            struct yk_norm_pair<struct yk_norm_backward_op> pair = {
-                {*op, *op}, 0, 1, nullptr
-            };
-            pair.ops[1].rows = 0;
-            done = is_supported<T>(op) && try_pair<T>(lane, &pair);
-        });
+    if (op->groups <= 1) {
+        return false;
     }
-    return done;
+    return yk_norm_pair_try_one(op, [&](auto number, auto *pair) {
+        using T = decltype(number);
+        return is_supported<T>(op) && try_pair<T>(lane, pair);
+    });
 }
 
 /* ---- QK-norm ---- */
@@ -269,17 +264,8 @@ template <typename T> static bool is_one_launch(const struct yk_qk_norm_backward
 bool yk_cuda_grouped_norm_try_qk_backward(struct yk_backend_lane *lane,
                                           const struct yk_qk_norm_backward_op *op)
 {
-    const enum yk_precision type = op->q.x_type;
-    bool done = false;
-    if (op->q.y_type == type && op->k.x_type == type && op->k.y_type == type &&
-        (!op->rotary.cos_sin || op->rotary.type == type)) {
-        yk_dispatch_type(type, [&](auto number) {
-            using T = decltype(number);
-            struct yk_norm_pair<struct yk_norm_backward_op> pair = {
-                {op->q, op->k}, 0, static_cast<unsigned>(op->rotary.sequence), op->rotary.cos_sin
-            };
-            done = is_one_launch<T>(op) && try_pair<T>(lane, &pair);
-        });
-    }
-    return done;
+    return yk_norm_pair_try(&op->q, &op->k, &op->rotary, [&](auto number, auto *pair) {
+        using T = decltype(number);
+        return is_one_launch<T>(op) && try_pair<T>(lane, pair);
+    });
 }
