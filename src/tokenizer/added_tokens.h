@@ -51,13 +51,14 @@ struct yk_added_tokens_search {
     bool normalized; /* the text is normalized: search only for normalized tokens */
 
     /* The last result. From `begin` to `end`, the text has no added token; this range may be empty.
-     * `id` is the token that follows; -1 means: the text ends at `end`. */
+     * `id` is the token that follows; -1 means: the text ends at `end`. The token is from `end` to
+     * `done`. */
     size_t begin;
     size_t end;
     int32_t id;
+    size_t done;
 
-    size_t at;   /* internal: the search continues here */
-    size_t done; /* internal: the text before this index was returned */
+    size_t at; /* internal: the search continues here */
 };
 
 /* Advances to the next token. If several tokens begin at the same place, finds the longest.

@@ -1,134 +1,40 @@
 #include "tokenizer/bpe.h"
 
-#include "base/hash.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "tokenizer/byte_level.h"
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    SLOTS = 1 << 16, /* a power of two */
-    MAX_WORDS = SLOTS / 2,
-    INLINE_IDS = 3, /* most words have no more tokens */
-    MAX_IDS = MAX_WORDS * 4
-};
-
-/* 64 bytes, the size of a cache line: finding a word of a few tokens takes one memory access. */
-struct slot {
-    uint32_t tag;
-    uint8_t length; /* of the word */
-    uint8_t count;  /* of ids; 0 means: an empty slot */
-    char word[YK_BPE_CACHE_MAX_BYTES];
-    int32_t ids[INLINE_IDS]; /* the ids, or if there are more than INLINE_IDS: ids[0] is their index
-                                in yk_bpe_cache.ids */
-};
-
-struct yk_bpe_cache {
-    struct slot *slots;
-    int32_t words;
-    int32_t *ids; /* of words with more than INLINE_IDS */
-    int32_t id_count;
-    uint64_t asked; /* hash of the last word that was searched for */
-};
-
-yk_status yk_bpe_cache_create(struct yk_bpe_cache **out)
-{
-    struct yk_bpe_cache *cache = calloc(1, sizeof *cache);
-    YK_TRY_ALLOCATED(cache);
-    cache->slots = calloc(SLOTS, sizeof *cache->slots);
-    cache->ids = malloc(MAX_IDS * sizeof *cache->ids);
-    if (!cache->slots || !cache->ids) {
-        yk_bpe_cache_destroy(cache);
-        return yk_fail_out_of_memory();
-    }
-    *out = cache;
-    return YK_OK;
-}
-
-void yk_bpe_cache_destroy(struct yk_bpe_cache *cache)
-{
-    if (cache) {
-        free(cache->slots);
-        free(cache->ids);
-        free(cache);
-    }
-}
-
-/* The slot of a word, or the empty slot where it belongs. */
-static struct slot *seek(const struct yk_bpe_cache *cache, const char *word, size_t length)
-{
-    const uint32_t tag = (uint32_t)(cache->asked >> 32);
-    size_t at = (size_t)cache->asked & (SLOTS - 1);
-    for (;;) {
-        struct slot *slot = &cache->slots[at];
-        if (slot->count == 0 ||
-            (slot->tag == tag && slot->length == length && memcmp(slot->word, word, length) == 0)) {
-            return slot;
-        }
-        at = (at + 1) & (SLOTS - 1);
-    }
-}
-
-bool yk_bpe_cache_find(struct yk_bpe_cache *cache, const char *word, size_t length,
-                       struct yk_token_ids *out)
-{
-    if (length > YK_BPE_CACHE_MAX_BYTES) {
-        return false;
-    }
-    cache->asked = yk_hash_bytes(word, length);
-    const struct slot *slot = seek(cache, word, length);
-    if (slot->count == 0) {
-        return false;
-    }
-    yk_token_ids_add_all(out, slot->count > INLINE_IDS ? cache->ids + slot->ids[0] : slot->ids,
-                         slot->count);
-    return true;
-}
-
-void yk_bpe_cache_store(struct yk_bpe_cache *cache, const char *word, size_t length,
-                        const int32_t *ids, int64_t count)
-{
-    if (length > YK_BPE_CACHE_MAX_BYTES || count < 1 || count > YK_BPE_CACHE_MAX_BYTES) {
-        return;
-    }
-    if (cache->words == MAX_WORDS || cache->id_count > MAX_IDS - count) {
-        memset(cache->slots, 0, SLOTS * sizeof *cache->slots);
-        cache->words = 0;
-        cache->id_count = 0;
-    }
-    struct slot *slot = seek(cache, word, length);
-    *slot = (struct slot){
-        .tag = (uint32_t)(cache->asked >> 32), .length = (uint8_t)length, .count = (uint8_t)count};
-    memcpy(slot->word, word, length);
-    if (count > INLINE_IDS) {
-        slot->ids[0] = cache->id_count;
-        memcpy(cache->ids + cache->id_count, ids, (size_t)count * sizeof *ids);
-        cache->id_count += (int32_t)count;
-    } else {
-        memcpy(slot->ids, ids, (size_t)count * sizeof *ids);
-    }
-    cache->words++;
-}
-
-enum {
     BYTES = 256,
-    SHOWN_BYTES = 60 /* the longest part of a token in messages */
+    FEW_CHARACTERS = 0x800, /* whose tokens are found without the map: those of one or two bytes */
+    SHOWN_BYTES = 60        /* the longest part of a token in messages */
 };
+
+/* Stands for a space in SentencePiece's vocabularies. */
+static const char metaspace[] = "\xe2\x96\x81";
 
 struct yk_bpe {
-    int32_t letters[BYTES]; /* tokens of single bytes; -1 means: none, the byte is skipped */
+    const struct yk_token_map *map;
     struct yk_bpe_merge_table *merges;
-    struct yk_token_map *whole; /* tokens that a whole word may become without merges, as bytes;
-                                   NULL means: all tokens are made by merges */
-};
+    bool bytes; /* words are given as bytes */
 
-struct yk_bpe_workspace {
-    struct yk_bpe_cache *cache;
-    struct yk_bpe_word word;
+    int32_t letters[FEW_CHARACTERS]; /* tokens of single bytes or characters; -1 means: none */
+    struct yk_token_map *whole;      /* tokens that a whole word may become without merges, as the
+                                        word is given; NULL means: all are made by merges */
+    size_t longest_whole;            /* in bytes */
+
+    char *prefix; /* of the names of characters that do not begin a word; "" is none */
+    char *suffix; /* of the name of the character that ends a word */
+    bool has_fallback;
+    int32_t fallback[BYTES]; /* tokens of single bytes, "<0x00>" … "<0xFF>"; -1 means: none */
+    bool has_unknown;
+    int32_t unknown; /* -1 means: not in the vocabulary */
+    bool fuse_unknown;
+    bool can_cut; /* a word can be cut before "▁" behind another character */
 };
 
 void yk_bpe_destroy(struct yk_bpe *bpe)
@@ -136,54 +42,82 @@ void yk_bpe_destroy(struct yk_bpe *bpe)
     if (bpe) {
         yk_bpe_merge_table_destroy(bpe->merges);
         yk_token_map_destroy(bpe->whole);
+        free(bpe->prefix);
+        free(bpe->suffix);
         free(bpe);
     }
 }
 
-/* Fails unless the member is missing, null, false, 0 or "". */
-static yk_status refuse(const struct yk_json *model, const char *key)
+/* The string member `key`, or "" if it is missing or null. */
+static const char *get_string(const struct yk_json *model, const char *key)
 {
-    const struct yk_json *node = yk_json_get_member(model, key);
-    const char *text = yk_json_string_value(node);
-    double number = 0;
-    bool flag = false;
-    if (!node || yk_json_is_null(node) || (text && text[0] == '\0') ||
-        (yk_json_boolean_value(node, &flag) && !flag) ||
-        (yk_json_number_value(node, &number) && number == 0)) {
-        return YK_OK;
-    }
-    return yk_fail(YK_ERROR_INPUT, "\"%s\" of a BPE model is not supported", key);
+    const char *text = yk_json_string_value(yk_json_get_member(model, key));
+    return text ? text : "";
 }
 
-/* The options for bytes without a token matter only if there are such bytes. */
-static yk_status read_letters(const struct yk_json *model, const struct yk_token_map *map,
-                              struct yk_bpe *bpe)
+/* Reads a flag. Does not change `*out` if it is missing or null. */
+static yk_status read_flag(const struct yk_json *model, const char *key, bool *out)
 {
-    const char *unknown = yk_json_string_value(yk_json_get_member(model, "unk_token"));
+    const struct yk_json *node = yk_json_get_member(model, key);
+    return !node || yk_json_is_null(node) ? YK_OK : yk_json_get_bool(model, key, out);
+}
+
+/* Dropout chooses other tokens each time, which only training needs. */
+static yk_status refuse_dropout(const struct yk_json *model)
+{
+    const struct yk_json *node = yk_json_get_member(model, "dropout");
+    double number = 0;
+    if (!node || yk_json_is_null(node) || (yk_json_number_value(node, &number) && number == 0)) {
+        return YK_OK;
+    }
+    return yk_fail(YK_ERROR_INPUT,
+                   "\"dropout\" of a BPE model is not supported; set it to null in the file");
+}
+
+static int32_t byte_token(const struct yk_token_map *map, int byte)
+{
+    char letter[YK_UTF8_MAX_BYTES];
+    const size_t length =
+        yk_utf8_encode(yk_byte_level_character_of_byte((unsigned char)byte), letter);
+    return yk_token_map_find_id(map, letter, length);
+}
+
+bool yk_bpe_takes_bytes(const struct yk_json *model, const struct yk_token_map *map)
+{
     bool complete = true;
     for (int byte = 0; byte < BYTES; byte++) {
+        complete = complete && byte_token(map, byte) >= 0;
+    }
+    return complete && *get_string(model, "continuing_subword_prefix") == '\0' &&
+           *get_string(model, "end_of_word_suffix") == '\0';
+}
+
+static yk_status read_letters(struct yk_bpe *bpe)
+{
+    for (int i = 0; i < FEW_CHARACTERS; i++) {
         char letter[YK_UTF8_MAX_BYTES];
-        const size_t length =
-            yk_utf8_encode(yk_byte_level_character_of_byte((unsigned char)byte), letter);
-        bpe->letters[byte] = yk_token_map_find_id(map, letter, length);
-        complete = complete && bpe->letters[byte] >= 0;
+        const size_t length = yk_utf8_encode((uint32_t)i, letter);
+        bpe->letters[i] = bpe->bytes ? (i < BYTES ? byte_token(bpe->map, i) : -1)
+                                     : yk_token_map_find_id(bpe->map, letter, length);
     }
-    if (complete) {
-        return YK_OK;
-    }
-    YK_TRY(refuse(model, "byte_fallback"));
-    if (!unknown) {
-        return YK_OK;
-    }
-    YK_TRY(refuse(model, "fuse_unk"));
-    const int32_t id = yk_token_map_find_id(map, unknown, strlen(unknown));
-    if (id < 0) {
-        return yk_fail(YK_ERROR_INPUT, "\"unk_token\" is \"%.*s\", which is not in \"vocab\"",
-                       SHOWN_BYTES, unknown);
-    }
+    return YK_OK;
+}
+
+static yk_status read_options(const struct yk_json *model, struct yk_bpe *bpe)
+{
+    const char *unknown = yk_json_string_value(yk_json_get_member(model, "unk_token"));
+    YK_TRY(read_flag(model, "byte_fallback", &bpe->has_fallback));
+    YK_TRY(read_flag(model, "fuse_unk", &bpe->fuse_unknown));
     for (int byte = 0; byte < BYTES; byte++) {
-        bpe->letters[byte] = bpe->letters[byte] < 0 ? id : bpe->letters[byte];
+        char name[sizeof "<0x00>"];
+        (void)snprintf(name, sizeof name, "<0x%02X>", (unsigned)byte);
+        bpe->fallback[byte] = yk_token_map_find_id(bpe->map, name, strlen(name));
     }
+    bpe->has_unknown = unknown != NULL;
+    bpe->unknown = unknown ? yk_token_map_find_id(bpe->map, unknown, strlen(unknown)) : -1;
+    bpe->prefix = strdup(get_string(model, "continuing_subword_prefix"));
+    bpe->suffix = strdup(get_string(model, "end_of_word_suffix"));
+    YK_TRY_ALLOCATED(bpe->prefix && bpe->suffix);
     return YK_OK;
 }
 
@@ -224,8 +158,20 @@ static yk_status read_pair(const struct yk_json *node, const char **left, size_t
     return yk_fail(YK_ERROR_INPUT, "this must be two tokens, \"a b\" or [\"a\", \"b\"]");
 }
 
-static yk_status read_merge(const struct yk_json *node, const struct yk_token_map *map,
-                            int32_t rank, struct yk_text *joined, struct yk_bpe_merge_table *merges)
+/* Whether a token is "▁" once or several times. */
+static bool is_metaspaces(const char *token, size_t length)
+{
+    const size_t unit = sizeof metaspace - 1;
+    for (size_t at = 0; at < length; at += unit) {
+        if (length - at < unit || memcmp(token + at, metaspace, unit) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static yk_status read_merge(const struct yk_json *node, int32_t rank, struct yk_text *joined,
+                            struct yk_bpe *bpe)
 {
     const char *left = NULL;
     const char *right = NULL;
@@ -233,32 +179,43 @@ static yk_status read_merge(const struct yk_json *node, const struct yk_token_ma
     size_t right_length = 0;
     int32_t left_id = 0;
     int32_t right_id = 0;
+    const size_t prefix_length = strlen(bpe->prefix);
     struct yk_bpe_merge_rank_and_id merge = {.rank = rank};
     YK_TRY(read_pair(node, &left, &left_length, &right, &right_length));
-    YK_TRY(find_token(map, left, left_length, &left_id));
-    YK_TRY(find_token(map, right, right_length, &right_id));
+    YK_TRY(find_token(bpe->map, left, left_length, &left_id));
+    YK_TRY(find_token(bpe->map, right, right_length, &right_id));
     /* With an empty token, the same pair could be merged forever. */
-    if (left_length == 0 || right_length == 0) {
+    if (left_length == 0 || right_length <= prefix_length) {
         return yk_fail(YK_ERROR_INPUT, "one of the two tokens is empty");
     }
     joined->length = 0;
     yk_text_add_bytes(joined, left, left_length);
-    yk_text_add_bytes(joined, right, right_length);
+    yk_text_add_bytes(joined, right + prefix_length, right_length - prefix_length);
     YK_TRY(yk_text_status(joined));
-    YK_TRY(find_token(map, joined->bytes, joined->length, &merge.id));
-    yk_bpe_merge_table_add(merges, left_id, right_id, merge);
+    YK_TRY(find_token(bpe->map, joined->bytes, joined->length, &merge.id));
+    yk_bpe_merge_table_add(bpe->merges, left_id, right_id, merge);
+    if (right_length >= sizeof metaspace - 1 && is_metaspaces(right, sizeof metaspace - 1) &&
+        !is_metaspaces(left, left_length)) {
+        bpe->can_cut = false;
+    }
     return YK_OK;
 }
 
-static yk_status read_merges(const struct yk_json *model, const struct yk_token_map *map,
-                             struct yk_bpe *bpe)
+/* Also determines whether words can be cut. The prefix and the suffix are part of the first and the
+ * last character alone. The token for "▁" must exist, so that no run of unknown characters goes
+ * on behind it. */
+static yk_status read_merges(const struct yk_json *model, struct yk_bpe *bpe)
 {
     const struct yk_json *list = yk_json_get_member(model, "merges");
     const size_t count = yk_json_array_count(list);
+    const char *unknown = get_string(model, "unk_token");
     YK_TRY(yk_json_check_is_array(list, "merges"));
     if (count > INT32_MAX / 4) {
         return yk_fail(YK_ERROR_INPUT, "\"merges\" has %zu entries: too many", count);
     }
+    bpe->can_cut = !bpe->bytes && *bpe->prefix == '\0' && *bpe->suffix == '\0' &&
+                   yk_token_map_find_id(bpe->map, metaspace, sizeof metaspace - 1) >= 0 &&
+                   (*unknown == '\0' || !is_metaspaces(unknown, strlen(unknown)));
     YK_TRY(yk_bpe_merge_table_create((int32_t)count, &bpe->merges));
     struct yk_text joined = {0};
     yk_status status = YK_OK;
@@ -270,106 +227,283 @@ static yk_status read_merges(const struct yk_json *model, const struct yk_token_
         if (line && strncmp(line, "#version", strlen("#version")) == 0) {
             continue;
         }
-        status = yk_json_prefix_error_with_element(
-            read_merge(node, map, rank++, &joined, bpe->merges), "merges", i, NULL);
+        status = yk_json_prefix_error_with_element(read_merge(node, rank++, &joined, bpe), "merges",
+                                                   i, NULL);
     }
     yk_text_free(&joined);
     return status;
 }
 
 /* Collects the tokens that a whole word may become. */
-static yk_status read_whole(const struct yk_json *model, const struct yk_token_map *map,
-                            struct yk_bpe *bpe)
+static yk_status read_whole(const struct yk_json *model, struct yk_bpe *bpe)
 {
     bool ignore_merges = false;
-    if (!yk_json_boolean_value(yk_json_get_member(model, "ignore_merges"), &ignore_merges) ||
-        !ignore_merges) {
+    YK_TRY(read_flag(model, "ignore_merges", &ignore_merges));
+    if (!ignore_merges) {
         return YK_OK;
     }
     YK_TRY(yk_token_map_create(&bpe->whole));
     struct yk_text bytes = {0};
     yk_status status = YK_OK;
-    for (int32_t id = 0; id < yk_token_map_id_limit(map) && status == YK_OK; id++) {
+    for (int32_t id = 0; id < yk_token_map_id_limit(bpe->map) && status == YK_OK; id++) {
         size_t length = 0;
-        const char *token = yk_token_map_get_token(map, id, &length);
+        const char *token = yk_token_map_get_token(bpe->map, id, &length);
         bytes.length = 0;
-        if (token && yk_byte_level_decode_token(token, length, &bytes)) {
-            status = yk_text_status(&bytes);
-            YK_IF_OK(yk_token_map_add(bpe->whole, yk_text_chars(&bytes), bytes.length, id));
+        if (!token || (bpe->bytes && !yk_byte_level_decode_token(token, length, &bytes))) {
+            continue;
         }
+        if (!bpe->bytes) {
+            yk_text_add_bytes(&bytes, token, length);
+        }
+        status = yk_text_status(&bytes);
+        YK_IF_OK(yk_token_map_add(bpe->whole, yk_text_chars(&bytes), bytes.length, id));
+        bpe->longest_whole = bytes.length > bpe->longest_whole ? bytes.length : bpe->longest_whole;
     }
     yk_text_free(&bytes);
     return status;
 }
 
-yk_status yk_bpe_from_json(const struct yk_json *model, const struct yk_token_map *map,
+yk_status yk_bpe_from_json(const struct yk_json *model, const struct yk_token_map *map, bool bytes,
                            struct yk_bpe **out)
 {
-    YK_TRY(refuse(model, "dropout"));
-    YK_TRY(refuse(model, "continuing_subword_prefix"));
-    YK_TRY(refuse(model, "end_of_word_suffix"));
+    YK_TRY(refuse_dropout(model));
     struct yk_bpe *bpe = calloc(1, sizeof *bpe);
     YK_TRY_ALLOCATED(bpe);
-    yk_status status = read_letters(model, map, bpe);
-    YK_IF_OK(read_merges(model, map, bpe));
-    YK_IF_OK(read_whole(model, map, bpe));
+    bpe->map = map;
+    bpe->bytes = bytes;
+    yk_status status = read_letters(bpe);
+    YK_IF_OK(read_options(model, bpe));
+    YK_IF_OK(read_merges(model, bpe));
+    YK_IF_OK(read_whole(model, bpe));
     YK_TRY_OR_CLEAN_UP(status, yk_bpe_destroy(bpe));
     *out = bpe;
     return YK_OK;
 }
 
-yk_status yk_bpe_workspace_create(struct yk_bpe_workspace **out)
+static void add_token(struct yk_bpe_word *word, int32_t id, size_t length)
 {
-    struct yk_bpe_workspace *workspace = calloc(1, sizeof *workspace);
-    YK_TRY_ALLOCATED(workspace);
-    YK_TRY_OR_CLEAN_UP(yk_bpe_cache_create(&workspace->cache), free(workspace));
-    *out = workspace;
+    word->ids[word->count] = id;
+    word->lengths[word->count++] = (int32_t)length;
+}
+
+static void add_bytes(const struct yk_bpe *bpe, struct yk_bpe_word *word, const char *bytes,
+                      size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        add_token(word, bpe->letters[(unsigned char)bytes[i]], 1);
+    }
+}
+
+/* The unknown characters that were not added yet. */
+struct unknown_run {
+    bool any;
+    size_t length;
+};
+
+static void flush_unknown(const struct yk_bpe *bpe, struct unknown_run *run,
+                          struct yk_bpe_word *word)
+{
+    if (run->any) {
+        add_token(word, bpe->unknown, run->length);
+    }
+    *run = (struct unknown_run){0};
+}
+
+/* Adds the tokens of the bytes of a character's name. Returns false if not all of them have one. */
+static bool add_fallback(const struct yk_bpe *bpe, struct yk_bpe_word *word, const char *name,
+                         size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (bpe->fallback[(unsigned char)name[i]] < 0) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < length; i++) {
+        add_token(word, bpe->fallback[(unsigned char)name[i]], 1);
+    }
+    return true;
+}
+
+static yk_status add_unknown(const struct yk_bpe *bpe, struct unknown_run *run,
+                             struct yk_bpe_word *word, const char *character, size_t length)
+{
+    if (!bpe->has_unknown) {
+        return YK_OK;
+    }
+    if (bpe->unknown < 0) {
+        return yk_fail(YK_ERROR_INPUT, "the vocabulary has neither \"%.*s\" nor the unknown token",
+                       (int)length, character);
+    }
+    if (!bpe->fuse_unknown) {
+        flush_unknown(bpe, run, word);
+    }
+    run->any = true;
+    run->length += length;
     return YK_OK;
 }
 
-void yk_bpe_workspace_destroy(struct yk_bpe_workspace *workspace)
+/* Adds the tokens of one character, whose name in the vocabulary is `name`. As in Hugging Face's
+ * tokenizers, the bytes of a character are added before the unknown characters before it. */
+static yk_status add_character(const struct yk_bpe *bpe, struct unknown_run *run,
+                               struct yk_bpe_word *word, const char *character, size_t length,
+                               const char *name, size_t name_length, int32_t id)
 {
-    if (workspace) {
-        yk_bpe_cache_destroy(workspace->cache);
-        yk_bpe_merge_word_free(&workspace->word);
-        free(workspace);
-    }
-}
-
-void yk_bpe_workspace_set_stop_flag(struct yk_bpe_workspace *workspace, const atomic_bool *stop)
-{
-    workspace->word.stop = stop;
-}
-
-static yk_status encode_new(const struct yk_bpe *bpe, struct yk_bpe_word *word, const char *bytes,
-                            size_t length)
-{
-    YK_TRY(yk_bpe_merge_word_resize(word, length));
-    const int32_t whole = bpe->whole ? yk_token_map_find_id(bpe->whole, bytes, length) : -1;
-    if (whole >= 0) {
-        word->ids[0] = whole;
-        word->count = 1;
+    if (id >= 0) {
+        flush_unknown(bpe, run, word);
+        add_token(word, id, length);
         return YK_OK;
     }
-    int32_t count = 0;
-    for (size_t i = 0; i < length; i++) {
-        const int32_t id = bpe->letters[(unsigned char)bytes[i]];
-        if (id >= 0) {
-            word->ids[count++] = id;
-        }
+    if (bpe->has_fallback && add_fallback(bpe, word, name, name_length)) {
+        return YK_OK;
     }
-    word->count = count;
+    return add_unknown(bpe, run, word, character, length);
+}
+
+static yk_status add_characters(const struct yk_bpe *bpe, struct yk_bpe_word *word,
+                                const char *bytes, size_t length)
+{
+    struct unknown_run run = {0};
+    for (size_t at = 0; at < length;) {
+        uint32_t character = 0;
+        size_t used = yk_utf8_decode(bytes + at, length - at, &character);
+        used = used ? used : 1;
+        const int32_t id = character < FEW_CHARACTERS
+                               ? bpe->letters[character]
+                               : yk_token_map_find_id(bpe->map, bytes + at, used);
+        YK_TRY(add_character(bpe, &run, word, bytes + at, used, bytes + at, used, id));
+        at += used;
+    }
+    flush_unknown(bpe, &run, word);
+    return YK_OK;
+}
+
+/* Does the same with a prefix or a suffix. */
+static yk_status add_affixed(const struct yk_bpe *bpe, struct yk_bpe_word *word, const char *bytes,
+                             size_t length)
+{
+    struct unknown_run run = {0};
+    struct yk_text name = {0};
+    yk_status status = YK_OK;
+    for (size_t at = 0; at < length && status == YK_OK;) {
+        uint32_t character = 0;
+        size_t used = yk_utf8_decode(bytes + at, length - at, &character);
+        used = used ? used : 1;
+        name.length = 0;
+        yk_text_add(&name, at > 0 ? bpe->prefix : "");
+        yk_text_add_bytes(&name, bytes + at, used);
+        yk_text_add(&name, at + used == length ? bpe->suffix : "");
+        status = yk_text_status(&name);
+        if (status == YK_OK) {
+            const int32_t id = yk_token_map_find_id(bpe->map, name.bytes, name.length);
+            status = add_character(bpe, &run, word, bytes + at, used, name.bytes, name.length, id);
+        }
+        at += used;
+    }
+    yk_text_free(&name);
+    flush_unknown(bpe, &run, word);
+    return status;
+}
+
+/* Encodes a word or, if words can be cut, a part of a word. */
+static yk_status encode_part(const struct yk_bpe *bpe, struct yk_bpe_word *word, const char *bytes,
+                             size_t length)
+{
+    const size_t prefix_length = strlen(bpe->prefix);
+    YK_TRY(yk_bpe_merge_word_check_length(length));
+    YK_TRY(yk_bpe_merge_word_resize(word, length * (1 + prefix_length) + strlen(bpe->suffix)));
+    word->count = 0;
+    if (bpe->bytes) {
+        add_bytes(bpe, word, bytes, length);
+    } else if (prefix_length == 0 && *bpe->suffix == '\0') {
+        YK_TRY(add_characters(bpe, word, bytes, length));
+    } else {
+        YK_TRY(add_affixed(bpe, word, bytes, length));
+    }
     return yk_bpe_merge_word(word, bpe->merges);
 }
 
-yk_status yk_bpe_encode(const struct yk_bpe *bpe, struct yk_bpe_workspace *workspace,
-                        const char *word, size_t length, struct yk_token_ids *out)
+/* The token that the whole word is, or -1. */
+static int32_t find_whole(const struct yk_bpe *bpe, const char *bytes, size_t length)
 {
-    if (length == 0 || yk_bpe_cache_find(workspace->cache, word, length, out)) {
+    return bpe->whole && length <= bpe->longest_whole
+               ? yk_token_map_find_id(bpe->whole, bytes, length)
+               : -1;
+}
+
+/* The end of the part of a word that begins at `begin`. */
+static size_t find_cut(const char *bytes, size_t length, size_t begin)
+{
+    const size_t unit = sizeof metaspace - 1;
+    size_t at = begin;
+    while (length - at >= unit && memcmp(bytes + at, metaspace, unit) == 0) {
+        at += unit;
+    }
+    while (at < length) {
+        const char *found = memchr(bytes + at, metaspace[0], length - at);
+        at = found ? (size_t)(found - bytes) : length;
+        if (length - at >= unit && memcmp(bytes + at, metaspace, unit) == 0) {
+            break;
+        }
+        at += at < length;
+    }
+    return at;
+}
+
+yk_status yk_bpe_encode(const struct yk_bpe *bpe, struct yk_word_cache *cache,
+                        struct yk_bpe_word *word, const char *bytes, size_t length,
+                        struct yk_token_ids *out)
+{
+    /* If words are cut, the cache has parts of words, which are no whole words. */
+    const int32_t known = bpe->can_cut ? find_whole(bpe, bytes, length) : -1;
+    if (known >= 0) {
+        yk_token_ids_add(out, known);
         return YK_OK;
     }
-    YK_TRY(encode_new(bpe, &workspace->word, word, length));
-    yk_bpe_cache_store(workspace->cache, word, length, workspace->word.ids, workspace->word.count);
-    yk_token_ids_add_all(out, workspace->word.ids, workspace->word.count);
+    word->tracked = false;
+    for (size_t begin = 0; begin < length;) {
+        const size_t end = bpe->can_cut ? find_cut(bytes, length, begin) : length;
+        const char *part = bytes + begin;
+        const size_t part_length = end - begin;
+        begin = end;
+        if (yk_word_cache_find(cache, part, part_length, out)) {
+            continue;
+        }
+        const int32_t whole = bpe->can_cut ? -1 : find_whole(bpe, part, part_length);
+        if (whole >= 0) {
+            yk_word_cache_store(cache, part, part_length, &whole, 1);
+            yk_token_ids_add(out, whole);
+            continue;
+        }
+        YK_TRY(encode_part(bpe, word, part, part_length));
+        yk_word_cache_store(cache, part, part_length, word->ids, word->count);
+        yk_token_ids_add_all(out, word->ids, word->count);
+    }
+    return YK_OK;
+}
+
+yk_status yk_bpe_encode_with_spans(const struct yk_bpe *bpe, struct yk_bpe_word *word,
+                                   const char *bytes, size_t length, struct yk_token_ids *out,
+                                   struct yk_token_spans *spans)
+{
+    const int32_t whole = find_whole(bpe, bytes, length);
+    if (whole >= 0) {
+        yk_token_ids_add(out, whole);
+        yk_token_spans_add(spans, 0, length);
+        return YK_OK;
+    }
+    size_t at = 0; /* counted in lengths of tokens, without the characters that have none */
+    word->tracked = true;
+    for (size_t begin = 0; begin < length;) {
+        const size_t end = bpe->can_cut ? find_cut(bytes, length, begin) : length;
+        YK_TRY(encode_part(bpe, word, bytes + begin, end - begin));
+        begin = end;
+        yk_token_ids_add_all(out, word->ids, word->count);
+        for (int32_t i = 0; i < word->count; i++) {
+            const size_t token_end = at + (size_t)word->lengths[i];
+            yk_token_spans_add(spans, at < length ? at : length,
+                               token_end < length ? token_end : length);
+            at = token_end;
+        }
+    }
     return YK_OK;
 }

@@ -1,11 +1,20 @@
 /*
- * BPE: byte-level byte-pair encoding, the model of the tokenizers of GPT-2 and Llama 3 (Sennrich,
- * Haddow and Birch 2016). At first, each byte of a word is one token. Then two neighbouring tokens
- * are merged into one, again and again, until no merge rule applies. Of all rules that apply, the
- * rule that comes first in the file is used. If this rule applies at several places of the word, it
- * is used at the leftmost place. With "ignore_merges", a word that is in the vocabulary becomes
- * this one token, without merges. A model is immutable: any number of threads may share it. Each
- * thread needs its own workspace.
+ * BPE: byte-pair encoding (Sennrich, Haddow and Birch 2016). At first, each character of a word is
+ * one token; in the byte-level vocabularies of GPT-2 and Llama 3, each byte. Then two neighbouring
+ * tokens are merged into one, again and again, until no merge rule applies. Of all rules that
+ * apply, the rule that comes first in the file is used. If this rule applies at several places of
+ * the word, it is used at the leftmost place. With "ignore_merges", a word that is in the
+ * vocabulary becomes this one token, without merges. A character without a token becomes a token
+ * for each of its bytes ("byte_fallback"), the unknown token, or nothing.
+ *
+ * Tokenizers like that of Llama 2 have no pre-tokenizer: a whole text is one word, with "▁" for
+ * each space. If no rule merges a token that begins with "▁" to the end of another (but of "▁"
+ * alone), then no merge crosses the place before a "▁" that follows another character. The tokens
+ * of the parts between these places are those of the whole; each part is encoded as if it were a
+ * word, and found again in the cache.
+ *
+ * A model is immutable: any number of threads may share it. Each thread needs its own cache and
+ * yk_bpe_word. The token map must outlive the model.
  */
 #ifndef YK_TOKENIZER_BPE_H
 #define YK_TOKENIZER_BPE_H
@@ -14,6 +23,8 @@
 #include "base/status.h"
 #include "tokenizer/token_ids.h"
 #include "tokenizer/token_map.h"
+#include "tokenizer/token_spans.h"
+#include "tokenizer/word_cache.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -21,45 +32,28 @@
 #include <stdint.h>
 
 struct yk_bpe;
-struct yk_bpe_workspace;
+struct yk_bpe_word;
 
-/* Reads the "model" of a tokenizer.json. `map` is the vocabulary of the model; it need not outlive
- * the call. */
-yk_status yk_bpe_from_json(const struct yk_json *model, const struct yk_token_map *map,
+/* Returns whether words may be given as bytes: the vocabulary has a token for each of the 256
+ * bytes, and no prefix or suffix is added to characters. */
+bool yk_bpe_takes_bytes(const struct yk_json *model, const struct yk_token_map *map);
+
+/* Reads the "model" of a tokenizer.json. `map` is the vocabulary of the model. If `bytes`, words
+ * are given as bytes; otherwise they are UTF-8. */
+yk_status yk_bpe_from_json(const struct yk_json *model, const struct yk_token_map *map, bool bytes,
                            struct yk_bpe **out) YK_MUST_USE;
 void yk_bpe_destroy(struct yk_bpe *bpe);
 
-yk_status yk_bpe_workspace_create(struct yk_bpe_workspace **out) YK_MUST_USE;
-void yk_bpe_workspace_destroy(struct yk_bpe_workspace *workspace);
+/* Appends the tokens of a word to `out`. A cache must always be used with the same model. */
+yk_status yk_bpe_encode(const struct yk_bpe *bpe, struct yk_word_cache *cache,
+                        struct yk_bpe_word *word, const char *bytes, size_t length,
+                        struct yk_token_ids *out) YK_MUST_USE;
 
-/* Sets a flag that stops the encoding of a long word: yk_bpe_encode() fails with YK_ERROR_STOPPED
- * once `*stop` is true. NULL means: no flag. */
-void yk_bpe_workspace_set_stop_flag(struct yk_bpe_workspace *workspace, const atomic_bool *stop);
-
-/* Appends the tokens of a word to `out`. A workspace must always be used with the same model. */
-yk_status yk_bpe_encode(const struct yk_bpe *bpe, struct yk_bpe_workspace *workspace,
-                        const char *word, size_t length, struct yk_token_ids *out) YK_MUST_USE;
-
-/* BPE cache: the tokens of words that were encoded before. The cache has a fixed capacity; when it
- * is full, all words are removed. Only one thread at a time may use a cache. */
-enum {
-    YK_BPE_CACHE_MAX_BYTES = 46 /* longer words are not stored, because they rarely occur again */
-};
-
-struct yk_bpe_cache;
-
-yk_status yk_bpe_cache_create(struct yk_bpe_cache **out) YK_MUST_USE;
-void yk_bpe_cache_destroy(struct yk_bpe_cache *cache);
-
-/* Looks up a word and appends its tokens to `out`. Returns false if the word is not in the cache.
- */
-bool yk_bpe_cache_find(struct yk_bpe_cache *cache, const char *word, size_t length,
-                       struct yk_token_ids *out);
-
-/* Stores the tokens of a word. Call it immediately after yk_bpe_cache_find() did not find the word.
- * Does nothing if the word is longer than YK_BPE_CACHE_MAX_BYTES. */
-void yk_bpe_cache_store(struct yk_bpe_cache *cache, const char *word, size_t length,
-                        const int32_t *ids, int64_t count);
+/* Does the same without a cache and also appends the bytes of the word that each token stands for
+ * to `spans`. */
+yk_status yk_bpe_encode_with_spans(const struct yk_bpe *bpe, struct yk_bpe_word *word,
+                                   const char *bytes, size_t length, struct yk_token_ids *out,
+                                   struct yk_token_spans *spans) YK_MUST_USE;
 
 /*
  * BPE merge table: the rules that merge two neighbouring tokens into one, with their priorities.
@@ -90,9 +84,11 @@ struct yk_bpe_merge_candidate; /* a rule that can be applied at some position of
 /* The tokens of a word. A plain struct: initialize it with {0} and free it with
  * yk_bpe_merge_word_free(). */
 struct yk_bpe_word {
-    int32_t *ids; /* (count) */
+    int32_t *ids;     /* (count) */
+    int32_t *lengths; /* (count); how many bytes each token stands for; kept if `tracked` */
     int32_t count;
     int32_t capacity;
+    bool tracked;
 
     struct yk_bpe_symbol *symbols;
     int32_t symbol_capacity;
@@ -114,7 +110,8 @@ enum {
 /* Fails if a word is longer than YK_BPE_WORD_MAX_BYTES. */
 yk_status yk_bpe_merge_word_check_length(size_t length) YK_MUST_USE;
 
-/* Allocates `ids` for `count` tokens. The caller then writes the tokens. Also sets word->count. */
+/* Allocates `ids` and `lengths` for `count` tokens. The caller then writes the tokens. Also sets
+ * word->count. */
 yk_status yk_bpe_merge_word_resize(struct yk_bpe_word *word, size_t count) YK_MUST_USE;
 
 /* Applies the rules until no rule applies. Takes O(n log n) time for n tokens. */

@@ -87,6 +87,7 @@ struct yk_bpe_symbol {
     int32_t id; /* -1 means: merged into the previous symbol */
     int32_t before;
     int32_t after; /* -1 means: none */
+    int32_t length;
 };
 
 struct yk_bpe_merge_candidate {
@@ -98,6 +99,7 @@ struct yk_bpe_merge_candidate {
 void yk_bpe_merge_word_free(struct yk_bpe_word *word)
 {
     free(word->ids);
+    free(word->lengths);
     free(word->symbols);
     free(word->steps);
     *word = (struct yk_bpe_word){0};
@@ -119,6 +121,9 @@ yk_status yk_bpe_merge_word_resize(struct yk_bpe_word *word, size_t count)
         int32_t *ids = realloc(word->ids, capacity * sizeof *ids);
         YK_TRY_ALLOCATED(ids);
         word->ids = ids;
+        int32_t *lengths = realloc(word->lengths, capacity * sizeof *lengths);
+        YK_TRY_ALLOCATED(lengths);
+        word->lengths = lengths;
         word->capacity = (int32_t)capacity;
     }
     word->count = (int32_t)count;
@@ -153,6 +158,11 @@ static void merge_short(struct yk_bpe_word *word, const struct yk_bpe_merge_tabl
         ids[best] = next[best].id;
         const size_t behind = (size_t)(count - best - 2);
         memmove(ids + best + 1, ids + best + 2, behind * sizeof *ids);
+        if (word->tracked) {
+            word->lengths[best] += word->lengths[best + 1];
+            memmove(word->lengths + best + 1, word->lengths + best + 2,
+                    behind * sizeof *word->lengths);
+        }
         memmove(next + best, next + best + 1, behind * sizeof *next);
         count--;
         if (best + 1 < count) {
@@ -246,8 +256,10 @@ static yk_status link_symbols(struct yk_bpe_word *word)
         word->symbol_capacity = word->count;
     }
     for (int32_t i = 0; i < word->count; i++) {
-        word->symbols[i] = (struct yk_bpe_symbol){
-            .id = word->ids[i], .before = i - 1, .after = i + 1 < word->count ? i + 1 : -1};
+        word->symbols[i] = (struct yk_bpe_symbol){.id = word->ids[i],
+                                                  .before = i - 1,
+                                                  .after = i + 1 < word->count ? i + 1 : -1,
+                                                  .length = word->tracked ? word->lengths[i] : 0};
     }
     return YK_OK;
 }
@@ -285,6 +297,7 @@ static yk_status merge_long(struct yk_bpe_word *word, const struct yk_bpe_merge_
         struct yk_bpe_symbol *left = &word->symbols[step.place];
         struct yk_bpe_symbol *right = &word->symbols[left->after];
         left->id = step.id;
+        left->length += right->length;
         left->after = right->after;
         right->id = -1;
         if (left->after >= 0) {
@@ -295,7 +308,8 @@ static yk_status merge_long(struct yk_bpe_word *word, const struct yk_bpe_merge_
     }
     int32_t count = 0;
     for (int32_t i = 0; i >= 0; i = word->symbols[i].after) {
-        word->ids[count++] = word->symbols[i].id;
+        word->ids[count] = word->symbols[i].id;
+        word->lengths[count++] = word->symbols[i].length;
     }
     word->count = count;
     return YK_OK;

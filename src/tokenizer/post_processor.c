@@ -1,11 +1,15 @@
 #include "tokenizer/post_processor.h"
 
+#include "base/utf8.h"
+#include "tokenizer/unicode.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
 enum {
+    MAX_DEPTH = 16,  /* of nested sequences */
     SHOWN_BYTES = 60 /* of a name in messages */
 };
 
@@ -87,7 +91,25 @@ static yk_status read_ends(const struct yk_json *node, int32_t limit, struct yk_
     return yk_token_ids_status(&out->suffix);
 }
 
-static yk_status read_node(const struct yk_json *node, int32_t limit, bool inside, bool *found,
+/* Reads the options of ByteLevel and RobertaProcessing. */
+static yk_status read_trim(const struct yk_json *node, struct yk_post_processor *out)
+{
+    bool trim = true;
+    bool prefix = true;
+    YK_TRY(yk_json_get_bool(node, "trim_offsets", &trim));
+    YK_TRY(yk_json_get_bool(node, "add_prefix_space", &prefix));
+    if (!trim) {
+        return YK_OK;
+    }
+    if (out->trim_count == YK_POST_PROCESSOR_MAX_TRIMS) {
+        return yk_fail(YK_ERROR_INPUT, "more than %d that trim offsets",
+                       YK_POST_PROCESSOR_MAX_TRIMS);
+    }
+    out->keeps_first_space[out->trim_count++] = prefix;
+    return YK_OK;
+}
+
+static yk_status read_node(const struct yk_json *node, int32_t limit, int32_t depth, bool *found,
                            struct yk_post_processor *out)
 {
     const char *type = yk_json_string_value(yk_json_get_member(node, "type"));
@@ -96,11 +118,11 @@ static yk_status read_node(const struct yk_json *node, int32_t limit, bool insid
         return yk_fail(YK_ERROR_INPUT, "this must be an object with a \"type\"");
     }
     if (strcmp(type, "ByteLevel") == 0) {
-        return YK_OK; /* it changes only the offsets of tokens */
+        return read_trim(node, out);
     }
-    if (strcmp(type, "Sequence") == 0 && !inside && yk_json_is_array(list)) {
+    if (strcmp(type, "Sequence") == 0 && depth < MAX_DEPTH && yk_json_is_array(list)) {
         for (size_t i = 0; i < yk_json_array_count(list); i++) {
-            YK_TRY(read_node(yk_json_array_at(list, i), limit, true, found, out));
+            YK_TRY(read_node(yk_json_array_at(list, i), limit, depth + 1, found, out));
         }
         return YK_OK;
     }
@@ -111,7 +133,11 @@ static yk_status read_node(const struct yk_json *node, int32_t limit, bool insid
     if (strcmp(type, "TemplateProcessing") == 0) {
         return read_template(node, limit, out);
     }
-    if (strcmp(type, "BertProcessing") == 0 || strcmp(type, "RobertaProcessing") == 0) {
+    if (strcmp(type, "BertProcessing") == 0) {
+        return read_ends(node, limit, out);
+    }
+    if (strcmp(type, "RobertaProcessing") == 0) {
+        YK_TRY(read_trim(node, out));
         return read_ends(node, limit, out);
     }
     return yk_fail(YK_ERROR_INPUT, "\"%.*s\" is not supported", SHOWN_BYTES, type);
@@ -124,5 +150,80 @@ yk_status yk_post_processor_from_json(const struct yk_json *node, int32_t limit,
     if (!node || yk_json_is_null(node)) {
         return YK_OK;
     }
-    return yk_status_prefix_message(read_node(node, limit, false, &found, out), "post_processor");
+    return yk_status_prefix_message(read_node(node, limit, 0, &found, out), "post_processor");
+}
+
+/* "Ġ" represents a space in byte-level vocabularies. */
+static bool is_space(uint32_t character)
+{
+    enum {
+        BYTE_LEVEL_SPACE = 0x120
+    };
+    return character == BYTE_LEVEL_SPACE || yk_unicode_is_space(character);
+}
+
+static int64_t count_leading_spaces(const char *token, size_t length)
+{
+    int64_t count = 0;
+    for (size_t at = 0; at < length; count++) {
+        uint32_t character = 0;
+        const size_t used = yk_utf8_decode(token + at, length - at, &character);
+        if (used == 0 || !is_space(character)) {
+            break;
+        }
+        at += used;
+    }
+    return count;
+}
+
+static int64_t count_trailing_spaces(const char *token, size_t length)
+{
+    int64_t count = 0;
+    for (size_t end = length; end > 0; count++) {
+        uint32_t character = 0;
+        const size_t begin = yk_utf8_previous_character_start(token, end);
+        if (yk_utf8_decode(token + begin, end - begin, &character) == 0 || !is_space(character)) {
+            break;
+        }
+        end = begin;
+    }
+    return count;
+}
+
+/* Moves the beginning of a span to the right, at most to its end. */
+static void trim_left(const char *text, int64_t characters, struct yk_token_span *span)
+{
+    for (; characters > 0 && span->begin < span->end; characters--) {
+        do {
+            span->begin++;
+        } while (span->begin < span->end && ((unsigned char)text[span->begin] & 0xc0) == 0x80);
+    }
+}
+
+/* Moves the end of a span to the left, at most to its beginning. Does nothing if the text has
+ * fewer characters before the end. */
+static void trim_right(const char *text, int64_t characters, struct yk_token_span *span)
+{
+    size_t end = span->end;
+    for (int64_t i = 0; i < characters; i++) {
+        if (end == 0) {
+            return;
+        }
+        end = yk_utf8_previous_character_start(text, end);
+    }
+    span->end = end > span->begin ? end : span->begin;
+}
+
+void yk_post_processor_trim_span(const struct yk_post_processor *processor, const char *token,
+                                 size_t token_length, int64_t index, const char *text,
+                                 struct yk_token_span *span)
+{
+    for (int32_t i = 0; i < processor->trim_count; i++) {
+        const int64_t leading = count_leading_spaces(token, token_length);
+        const bool first = index == 0 || span->begin == 0;
+        if (!(first && processor->keeps_first_space[i] && leading == 1)) {
+            trim_left(text, leading, span);
+        }
+        trim_right(text, count_trailing_spaces(token, token_length), span);
+    }
 }

@@ -1,8 +1,9 @@
 /*
  * Decoder: converts tokens to text. The "decoder" of a tokenizer.json defines how: ByteLevel,
- * WordPiece, or none (tokens are joined with spaces). Any other type is an error. A decoder is
- * immutable: any number of threads may share it. A yk_token_decoder_stream is the state of one text
- * that is being decoded. Only one thread at a time may use a stream.
+ * WordPiece, Metaspace, ByteFallback, Fuse, Strip, Replace, BPEDecoder, CTC, a Sequence of these,
+ * or none (tokens are joined with spaces). Each step changes a list of strings, which are the names
+ * of the tokens at first and are joined at the end. A decoder is immutable: any number of threads
+ * may share it. Only one thread at a time may use a list.
  */
 #ifndef YK_TOKENIZER_TOKEN_DECODER_H
 #define YK_TOKENIZER_TOKEN_DECODER_H
@@ -10,9 +11,7 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "base/text.h"
-
-#include <stdbool.h>
-#include <stddef.h>
+#include "tokenizer/string_list.h"
 
 struct yk_token_decoder;
 
@@ -20,16 +19,8 @@ yk_status yk_token_decoder_from_json(const struct yk_json *node,
                                      struct yk_token_decoder **out) YK_MUST_USE;
 void yk_token_decoder_destroy(struct yk_token_decoder *decoder);
 
-/* Initialize it with {.decoder, .out}. yk_token_decoder_stream_finish() frees the members. */
-struct yk_token_decoder_stream {
-    const struct yk_token_decoder *decoder;
-    struct yk_text *out;
-    struct yk_text bytes; /* bytes of ByteLevel tokens that must still be converted to UTF-8 */
-    bool begun;           /* at least one token was added */
-};
-
-void yk_token_decoder_stream_add_token(struct yk_token_decoder_stream *decoding, const char *token,
-                                       size_t length);
-yk_status yk_token_decoder_stream_finish(struct yk_token_decoder_stream *decoding) YK_MUST_USE;
+/* Appends the text of some tokens, whose names are in `tokens`, to `out`. Changes `tokens`. */
+yk_status yk_token_decoder_decode(const struct yk_token_decoder *decoder,
+                                  struct yk_string_list *tokens, struct yk_text *out) YK_MUST_USE;
 
 #endif

@@ -5,13 +5,12 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "tokenizer/added_tokens.h"
-#include "tokenizer/bpe.h"
+#include "tokenizer/model.h"
 #include "tokenizer/normalizer.h"
 #include "tokenizer/post_processor.h"
 #include "tokenizer/pre_tokenizer.h"
 #include "tokenizer/token_decoder.h"
 #include "tokenizer/token_map.h"
-#include "tokenizer/wordpiece.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -28,8 +27,7 @@ struct yk_tokenizer {
     struct yk_normalizer *normalizer; /* NULL means: no normalization */
     struct yk_pre_tokenizer *pre_tokenizer;
     struct yk_token_map *map; /* the vocabulary of the model */
-    struct yk_bpe *bpe;       /* the model: either this or `wordpiece` */
-    struct yk_wordpiece *wordpiece;
+    struct yk_model *model;
     struct yk_added_tokens *added;
     struct yk_post_processor post_processor;
     struct yk_token_decoder *decoder;
@@ -60,8 +58,7 @@ void yk_tokenizer_destroy(struct yk_tokenizer *tokenizer)
         yk_character_vocabulary_destroy(tokenizer->vocabulary);
         yk_normalizer_destroy(tokenizer->normalizer);
         yk_pre_tokenizer_destroy(tokenizer->pre_tokenizer);
-        yk_bpe_destroy(tokenizer->bpe);
-        yk_wordpiece_destroy(tokenizer->wordpiece);
+        yk_model_destroy(tokenizer->model);
         yk_token_map_destroy(tokenizer->map);
         yk_added_tokens_destroy(tokenizer->added);
         yk_post_processor_free(&tokenizer->post_processor);
@@ -70,56 +67,18 @@ void yk_tokenizer_destroy(struct yk_tokenizer *tokenizer)
     }
 }
 
-static yk_status read_vocabulary(const struct yk_json *model, struct yk_token_map **out)
+static yk_status read_model(const struct yk_json *root, struct yk_tokenizer *out)
 {
-    const struct yk_json *list = yk_json_get_member(model, "vocab");
-    struct yk_json_member_iterator member = {0};
-    if (!yk_json_is_object(list)) {
-        return yk_fail(YK_ERROR_INPUT, "\"vocab\" must be an object of tokens and ids, not %s",
-                       yk_json_type_name(list));
-    }
-    YK_TRY(yk_token_map_create(out));
-    while (yk_json_next_member(list, &member)) {
-        double id = 0;
-        if (!yk_json_number_value(member.value, &id) || id != trunc(id)) {
-            return yk_fail(YK_ERROR_INPUT, "the id of \"%.*s\" must be a whole number", SHOWN_BYTES,
-                           member.name);
-        }
-        /* A number beyond 64 bits is out of range as well. */
-        YK_TRY(yk_token_map_add(*out, member.name, strlen(member.name),
-                                fabs(id) < 0x1p53 ? (int64_t)id : INT64_MAX));
-    }
-    if (yk_token_map_count(*out) == 0) {
-        return yk_fail(YK_ERROR_INPUT, "\"vocab\" is empty");
-    }
-    return YK_OK;
-}
-
-static yk_status read_model(const struct yk_json *model, struct yk_tokenizer *out)
-{
-    const char *type = yk_json_string_value(yk_json_get_member(model, "type"));
-    /* Old files have no type. */
-    if (!type && yk_json_get_member(model, "merges")) {
-        type = "BPE";
-    }
-    if (!type) {
-        return yk_fail(YK_ERROR_INPUT, "this must be an object with a \"type\"");
-    }
-    const bool bpe = strcmp(type, "BPE") == 0;
-    if (!bpe && strcmp(type, "WordPiece") != 0) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "\"%.*s\" is not supported; it must be \"BPE\" or \"WordPiece\"",
-                       SHOWN_BYTES, type);
-    }
-    const bool byte_level = yk_pre_tokenizer_is_byte_level(out->pre_tokenizer);
-    if (bpe != byte_level) {
-        return yk_fail(YK_ERROR_INPUT,
-                       bpe ? "BPE without a ByteLevel pre-tokenizer is not supported"
-                           : "WordPiece with a ByteLevel pre-tokenizer is not supported");
-    }
-    YK_TRY(read_vocabulary(model, &out->map));
-    return bpe ? yk_bpe_from_json(model, out->map, &out->bpe)
-               : yk_wordpiece_from_json(model, out->map, &out->wordpiece);
+    const struct yk_json *model = yk_json_get_member(root, "model");
+    YK_TRY(yk_status_prefix_message(yk_model_read_vocabulary(model, &out->map), "model"));
+    const enum yk_byte_level_words words = yk_model_takes_bytes(model, out->map)
+                                               ? YK_BYTE_LEVEL_WORDS_AS_BYTES
+                                               : YK_BYTE_LEVEL_WORDS_AS_CHARACTERS;
+    YK_TRY(yk_pre_tokenizer_from_json(yk_json_get_member(root, "pre_tokenizer"), words,
+                                      &out->pre_tokenizer));
+    const bool bytes = yk_pre_tokenizer_makes_bytes(out->pre_tokenizer);
+    return yk_status_prefix_message(yk_model_from_json(model, out->map, bytes, &out->model),
+                                    "model");
 }
 
 /*
@@ -128,15 +87,11 @@ static yk_status read_model(const struct yk_json *model, struct yk_tokenizer *ou
  *   {"version": "1.0", "truncation": null, "padding": null, "added_tokens": […],
  *    "normalizer": …, "pre_tokenizer": …, "post_processor": …, "decoder": …,
  *    "model": {"type": "BPE", "vocab": {"!": 0, …}, "merges": ["Ġ t", …], …}}
- *
- * "truncation" and "padding" are ignored: the samplers of src/data truncate and pad.
  */
 static yk_status read_parts(const struct yk_json *root, struct yk_tokenizer *out)
 {
     YK_TRY(yk_normalizer_from_json(yk_json_get_member(root, "normalizer"), &out->normalizer));
-    YK_TRY(
-        yk_pre_tokenizer_from_json(yk_json_get_member(root, "pre_tokenizer"), &out->pre_tokenizer));
-    YK_TRY(yk_status_prefix_message(read_model(yk_json_get_member(root, "model"), out), "model"));
+    YK_TRY(read_model(root, out));
     YK_TRY(yk_added_tokens_from_json(yk_json_get_member(root, "added_tokens"), out->map,
                                      out->normalizer, &out->added));
     YK_TRY(yk_post_processor_from_json(yk_json_get_member(root, "post_processor"),
@@ -284,7 +239,9 @@ void yk_tokenizer_append_description(const struct yk_tokenizer *tokenizer, struc
                      yk_character_vocabulary_count(tokenizer->vocabulary));
         return;
     }
-    yk_text_addf(out, "%s, %" PRId32 " tokens", tokenizer->bpe ? "byte-level BPE" : "WordPiece",
+    const bool byte_level = yk_pre_tokenizer_is_byte_level(tokenizer->pre_tokenizer);
+    yk_text_addf(out, "%s%s, %" PRId32 " tokens", byte_level ? "byte-level " : "",
+                 yk_model_type(tokenizer->model),
                  yk_token_map_count(tokenizer->map) + yk_added_tokens_count_new(tokenizer->added));
 }
 
@@ -304,7 +261,7 @@ yk_status yk_tokenizer_decode(const struct yk_tokenizer *tokenizer, const int32_
     if (tokenizer->vocabulary) {
         return yk_character_vocabulary_decode(tokenizer->vocabulary, ids, count, out);
     }
-    struct yk_token_decoder_stream stream = {.decoder = tokenizer->decoder, .out = out};
+    struct yk_string_list tokens = {0};
     for (int64_t i = 0; i < count; i++) {
         size_t length = 0;
         const char *token = yk_added_tokens_get_text(tokenizer->added, ids[i], &length);
@@ -313,10 +270,12 @@ yk_status yk_tokenizer_decode(const struct yk_tokenizer *tokenizer, const int32_
         }
         token = token ? token : yk_token_map_get_token(tokenizer->map, ids[i], &length);
         if (token) {
-            yk_token_decoder_stream_add_token(&stream, token, length);
+            yk_string_list_add(&tokens, token, length);
         }
     }
-    return yk_token_decoder_stream_finish(&stream);
+    const yk_status status = yk_token_decoder_decode(tokenizer->decoder, &tokens, out);
+    yk_string_list_free(&tokens);
+    return status;
 }
 
 /* Encoding: finds the added tokens that are not normalized, normalizes the text between them, finds
@@ -324,16 +283,20 @@ yk_status yk_tokenizer_decode(const struct yk_tokenizer *tokenizer, const int32_
  */
 struct yk_tokenizer_encoder {
     const struct yk_tokenizer *tokenizer;
-    struct yk_pre_tokenizer_workspace workspace;
-    struct yk_bpe_workspace *bpe;
-    struct yk_text normalized;
+    struct yk_regex_workspace *regex;
+    struct yk_pre_tokenizer_workspace words;
+    struct yk_normalizer_workspace normalizer;
+    struct yk_model_workspace *model;
     const atomic_bool *stop; /* or NULL */
 };
 
-/* The argument of encode_word(). */
-struct word_output {
+/* The state of one call. */
+struct encoding {
     struct yk_tokenizer_encoder *encoder;
+    const char *text;
     struct yk_token_ids *out;
+    struct yk_token_spans *spans; /* NULL means: no spans are asked for */
+    int64_t first;                /* index in `out` of the first token of the text */
 };
 
 yk_status yk_tokenizer_encoder_create(const struct yk_tokenizer *tokenizer,
@@ -342,9 +305,11 @@ yk_status yk_tokenizer_encoder_create(const struct yk_tokenizer *tokenizer,
     struct yk_tokenizer_encoder *encoder = calloc(1, sizeof *encoder);
     YK_TRY_ALLOCATED(encoder);
     encoder->tokenizer = tokenizer;
-    yk_status status = yk_regex_workspace_create(&encoder->workspace.regex);
-    YK_IF_OK(yk_bpe_workspace_create(&encoder->bpe));
+    yk_status status = yk_regex_workspace_create(&encoder->regex);
+    YK_IF_OK(yk_model_workspace_create(&encoder->model));
     YK_TRY_OR_CLEAN_UP(status, yk_tokenizer_encoder_destroy(encoder));
+    encoder->words.regex = encoder->regex;
+    encoder->normalizer.regex = encoder->regex;
     *out = encoder;
     return YK_OK;
 }
@@ -352,10 +317,10 @@ yk_status yk_tokenizer_encoder_create(const struct yk_tokenizer *tokenizer,
 void yk_tokenizer_encoder_destroy(struct yk_tokenizer_encoder *encoder)
 {
     if (encoder) {
-        yk_regex_workspace_destroy(encoder->workspace.regex);
-        yk_text_free(&encoder->workspace.prefixed);
-        yk_bpe_workspace_destroy(encoder->bpe);
-        yk_text_free(&encoder->normalized);
+        yk_regex_workspace_destroy(encoder->regex);
+        yk_pre_tokenizer_workspace_free(&encoder->words);
+        yk_normalizer_workspace_free(&encoder->normalizer);
+        yk_model_workspace_destroy(encoder->model);
         free(encoder);
     }
 }
@@ -364,7 +329,7 @@ void yk_tokenizer_encoder_set_stop_flag(struct yk_tokenizer_encoder *encoder,
                                         const atomic_bool *stop)
 {
     encoder->stop = stop;
-    yk_bpe_workspace_set_stop_flag(encoder->bpe, stop);
+    yk_model_workspace_set_stop_flag(encoder->model, stop);
 }
 
 /* Zeros are valid characters here, as in Hugging Face's tokenizers. */
@@ -379,76 +344,201 @@ static yk_status check_text(const char *text, size_t length, const char *source)
     return YK_OK;
 }
 
-static yk_status encode_word(void *argument, const char *word, size_t length)
+/* Converts a span of a piece to the span of the source that it stands for, and trims it. */
+static void finish_span(const struct encoding *encoding, const struct yk_aligned_piece *piece,
+                        const char *token, size_t token_length, int64_t index,
+                        struct yk_token_span *span)
 {
-    const struct word_output *output = argument;
-    const struct yk_tokenizer *tokenizer = output->encoder->tokenizer;
-    if (output->encoder->stop && atomic_load(output->encoder->stop)) {
-        return yk_fail(YK_ERROR_STOPPED, "stopped between two words");
+    if (span->begin < span->end) {
+        span->begin = piece->origins[span->begin].begin;
+        span->end = piece->origins[span->end - 1].end;
+    } else {
+        span->begin += piece->origins[0].begin;
+        span->end = span->begin;
     }
-    if (tokenizer->bpe) {
-        return yk_bpe_encode(tokenizer->bpe, output->encoder->bpe, word, length, output->out);
+    yk_post_processor_trim_span(&encoding->encoder->tokenizer->post_processor, token, token_length,
+                                index - encoding->first, encoding->text, span);
+}
+
+static yk_status encode_with_spans(struct encoding *encoding, const struct yk_aligned_piece *word)
+{
+    const struct yk_tokenizer *tokenizer = encoding->encoder->tokenizer;
+    struct yk_token_spans *spans = encoding->spans;
+    const int64_t first_id = encoding->out->count;
+    const int64_t first_span = spans->count;
+    YK_TRY(yk_model_encode(tokenizer->model, encoding->encoder->model, word->bytes, word->length,
+                           encoding->out, spans));
+    YK_TRY(yk_token_ids_status(encoding->out));
+    YK_TRY(yk_token_spans_status(spans));
+    const bool by_text = yk_model_names_tokens_by_text(tokenizer->model);
+    for (int64_t i = 0; i < spans->count - first_span; i++) {
+        struct yk_token_span *span = &spans->items[first_span + i];
+        size_t length = 0;
+        const char *name =
+            yk_token_map_get_token(tokenizer->map, encoding->out->items[first_id + i], &length);
+        if (by_text) {
+            name = word->bytes + span->begin;
+            length = span->end - span->begin;
+        }
+        finish_span(encoding, word, name, length, first_id + i, span);
     }
-    yk_wordpiece_encode(tokenizer->wordpiece, word, length, output->out);
     return YK_OK;
 }
 
-static yk_status add_text(struct yk_tokenizer_encoder *encoder, const char *text, size_t length,
-                          bool normalized, struct yk_token_ids *out);
-
-/* Adds the tokens of text without added tokens. Text that is not normalized yet may contain added
- * tokens afterwards. */
-static yk_status add_segment(struct yk_tokenizer_encoder *encoder, const char *text, size_t length,
-                             bool normalized, struct yk_token_ids *out)
+static yk_status encode_word(void *argument, const struct yk_aligned_piece *word)
 {
-    const struct yk_tokenizer *tokenizer = encoder->tokenizer;
-    struct yk_text *buffer = &encoder->normalized;
-    if (normalized) {
-        struct word_output output = {.encoder = encoder, .out = out};
-        return yk_pre_tokenizer_split(tokenizer->pre_tokenizer, &encoder->workspace, text, length,
-                                      encode_word, &output);
+    struct encoding *encoding = argument;
+    struct yk_tokenizer_encoder *encoder = encoding->encoder;
+    if (encoder->stop && atomic_load(encoder->stop)) {
+        return yk_fail(YK_ERROR_STOPPED, "stopped between two words");
     }
-    if (!tokenizer->normalizer || length == 0) {
-        return add_text(encoder, text, length, true, out);
-    }
-    buffer->length = 0;
-    YK_TRY(yk_normalizer_apply(tokenizer->normalizer, text, length, buffer));
-    return add_text(encoder, yk_text_chars(buffer), buffer->length, true, out);
+    return encoding->spans ? encode_with_spans(encoding, word)
+                           : yk_model_encode(encoder->tokenizer->model, encoder->model, word->bytes,
+                                             word->length, encoding->out, NULL);
 }
 
-static yk_status add_text(struct yk_tokenizer_encoder *encoder, const char *text, size_t length,
-                          bool normalized, struct yk_token_ids *out)
+static void add_added_token(struct encoding *encoding, const struct yk_aligned_piece *piece,
+                            const struct yk_added_tokens_search *search)
 {
+    if (encoding->spans) {
+        struct yk_token_span span = {.begin = search->end, .end = search->done};
+        finish_span(encoding, piece, piece->bytes + span.begin, span.end - span.begin,
+                    encoding->out->count, &span);
+        yk_token_spans_add(encoding->spans, span.begin, span.end);
+    }
+    yk_token_ids_add(encoding->out, search->id);
+}
+
+/* Encodes normalized text. */
+static yk_status add_normalized(struct encoding *encoding, const struct yk_aligned_piece *text)
+{
+    struct yk_tokenizer_encoder *encoder = encoding->encoder;
     struct yk_added_tokens_search search = {
-        .text = text, .length = length, .normalized = normalized};
+        .text = text->bytes, .length = text->length, .normalized = true};
     do {
-        YK_TRY(yk_added_tokens_find_next(encoder->tokenizer->added, encoder->workspace.regex,
-                                         &search));
-        YK_TRY(
-            add_segment(encoder, text + search.begin, search.end - search.begin, normalized, out));
+        YK_TRY(yk_added_tokens_find_next(encoder->tokenizer->added, encoder->regex, &search));
+        const struct yk_aligned_piece piece =
+            yk_aligned_piece_slice(text, search.begin, search.end);
+        YK_TRY(yk_pre_tokenizer_split(encoder->tokenizer->pre_tokenizer, &encoder->words, &piece,
+                                      encode_word, encoding));
         if (search.id >= 0) {
-            yk_token_ids_add(out, search.id);
+            add_added_token(encoding, text, &search);
         }
     } while (search.id >= 0);
     return YK_OK;
+}
+
+/* How many of the first bytes of a text have an origin that begins at byte 0 of the source. */
+static size_t count_start_bytes(const struct yk_aligned_piece *text)
+{
+    size_t count = 0;
+    while (count < text->length && text->origins[count].begin == 0) {
+        count++;
+    }
+    return count;
+}
+
+/* Encodes the text from `begin` to `end`, which has no added token that is not normalized. */
+static yk_status add_section(struct encoding *encoding, size_t begin, size_t end)
+{
+    struct yk_tokenizer_encoder *encoder = encoding->encoder;
+    const struct yk_normalizer *normalizer = encoder->tokenizer->normalizer;
+    const bool needs_start =
+        begin == 0 && yk_pre_tokenizer_depends_on_start(encoder->tokenizer->pre_tokenizer);
+    const bool tracked = encoding->spans || (needs_start && normalizer);
+    struct yk_aligned_piece text = {0};
+    if (begin == end) {
+        return YK_OK;
+    }
+    YK_TRY(yk_normalizer_run(normalizer, &encoder->normalizer, encoding->text + begin, end - begin,
+                             begin, tracked, &text));
+    if (!encoding->spans) {
+        text.start_bytes = tracked ? count_start_bytes(&text) : needs_start;
+        text.origins = NULL;
+    }
+    return add_normalized(encoding, &text);
+}
+
+static yk_status add_text(struct encoding *encoding, size_t length)
+{
+    struct yk_tokenizer_encoder *encoder = encoding->encoder;
+    struct yk_added_tokens_search search = {.text = encoding->text, .length = length};
+    do {
+        YK_TRY(yk_added_tokens_find_next(encoder->tokenizer->added, encoder->regex, &search));
+        YK_TRY(add_section(encoding, search.begin, search.end));
+        if (search.id >= 0 && encoding->spans) {
+            struct yk_token_span span = {.begin = search.end, .end = search.done};
+            yk_post_processor_trim_span(&encoder->tokenizer->post_processor,
+                                        encoding->text + span.begin, span.end - span.begin,
+                                        encoding->out->count - encoding->first, encoding->text,
+                                        &span);
+            yk_token_spans_add(encoding->spans, span.begin, span.end);
+        }
+        if (search.id >= 0) {
+            yk_token_ids_add(encoding->out, search.id);
+        }
+    } while (search.id >= 0);
+    return YK_OK;
+}
+
+/* Adds the tokens of a character tokenizer. */
+static yk_status add_character_tokens(const struct yk_tokenizer *tokenizer, const char *text,
+                                      size_t length, const char *source, struct yk_token_ids *out,
+                                      struct yk_token_spans *spans)
+{
+    YK_TRY(yk_character_vocabulary_encode(tokenizer->vocabulary, text, length, source, out));
+    for (size_t at = 0; spans && at < length;) {
+        uint32_t ignored = 0;
+        const size_t used = yk_utf8_decode(text + at, length - at, &ignored);
+        yk_token_spans_add(spans, at, at + (used ? used : 1));
+        at += used ? used : 1;
+    }
+    return YK_OK;
+}
+
+static void add_special(const struct yk_token_ids *special, struct yk_token_ids *out,
+                        struct yk_token_spans *spans)
+{
+    yk_token_ids_add_all(out, special->items, special->count);
+    if (spans) {
+        yk_token_spans_add_repeated(spans, (struct yk_token_span){0}, (size_t)special->count);
+    }
+}
+
+static yk_status encode(struct yk_tokenizer_encoder *encoder, const char *text, size_t length,
+                        const char *source, enum yk_add_special_tokens special,
+                        struct yk_token_ids *out, struct yk_token_spans *spans)
+{
+    const struct yk_tokenizer *tokenizer = encoder->tokenizer;
+    const struct yk_post_processor *processor = &tokenizer->post_processor;
+    if (tokenizer->vocabulary) {
+        return add_character_tokens(tokenizer, text, length, source, out, spans);
+    }
+    YK_TRY(check_text(text, length, source));
+    if (special == YK_ADD_SPECIAL_TOKENS_YES) {
+        add_special(&processor->prefix, out, spans);
+    }
+    struct encoding encoding = {
+        .encoder = encoder, .text = text, .out = out, .spans = spans, .first = out->count};
+    YK_TRY(yk_status_prefix_message(add_text(&encoding, length), source));
+    if (special == YK_ADD_SPECIAL_TOKENS_YES) {
+        add_special(&processor->suffix, out, spans);
+    }
+    return yk_token_ids_status(out);
 }
 
 yk_status yk_tokenizer_encode(struct yk_tokenizer_encoder *encoder, const char *text, size_t length,
                               const char *source, enum yk_add_special_tokens special,
                               struct yk_token_ids *out)
 {
-    const struct yk_tokenizer *tokenizer = encoder->tokenizer;
-    const struct yk_post_processor *processor = &tokenizer->post_processor;
-    if (tokenizer->vocabulary) {
-        return yk_character_vocabulary_encode(tokenizer->vocabulary, text, length, source, out);
-    }
-    YK_TRY(check_text(text, length, source));
-    if (special == YK_ADD_SPECIAL_TOKENS_YES) {
-        yk_token_ids_add_all(out, processor->prefix.items, processor->prefix.count);
-    }
-    YK_TRY(yk_status_prefix_message(add_text(encoder, text, length, false, out), source));
-    if (special == YK_ADD_SPECIAL_TOKENS_YES) {
-        yk_token_ids_add_all(out, processor->suffix.items, processor->suffix.count);
-    }
-    return yk_token_ids_status(out);
+    return encode(encoder, text, length, source, special, out, NULL);
+}
+
+yk_status yk_tokenizer_encode_with_offsets(struct yk_tokenizer_encoder *encoder, const char *text,
+                                           size_t length, const char *source,
+                                           enum yk_add_special_tokens special,
+                                           struct yk_token_ids *out, struct yk_token_spans *spans)
+{
+    YK_TRY(encode(encoder, text, length, source, special, out, spans));
+    return yk_token_spans_status(spans);
 }

@@ -1,18 +1,28 @@
 /*
- * Tokenizer: converts text to tokens and tokens to text. There are three kinds:
- *   characters      each code point is a token (tokenizer/character_vocabulary.h)
- *   byte-level BPE  used by GPT-2 and Llama 3
- *   WordPiece       used by BERT
- * BPE and WordPiece are read from a tokenizer.json in the format of Hugging Face's tokenizers.
+ * Tokenizer: converts text to tokens and tokens to text. There are two kinds:
+ *   characters       each code point is a token (tokenizer/character_vocabulary.h)
+ *   tokenizer.json   everything that Hugging Face's tokenizers read from such a file, with the same
+ *                    results: normalizers, pre-tokenizers, the models BPE, Unigram, WordPiece and
+ *                    WordLevel, post-processors, decoders and added tokens
  * Reading fails if the file has an unsupported component; the message contains its name.
+ *
+ * "truncation" and "padding" of a tokenizer.json are checked, but not applied: a text always
+ * becomes all of its tokens. Hugging Face's transformers do the same, they replace both settings in
+ * each call. How long samples are is up to the samplers of src/data, and what was encoded for a
+ * file on disk must not depend on what some earlier training had set.
  *
  * A tokenizer is immutable: any number of threads may share it. Each thread needs its own encoder.
  *
  * Files of this folder:
- *   normalizer, pre_tokenizer, post_processor               components of tokenizer.json
- *   token_decoder, added_tokens                             more components of tokenizer.json
- *   bpe, bpe_merge.c, wordpiece, character_vocabulary       the models
- *   token_ids, token_map, token_matcher.c                   collections of tokens
+ *   normalizer with normalizers/, pre_tokenizer with        components of tokenizer.json
+ *   pre_tokenizers/, post_processor, token_decoder,
+ *   added_tokens
+ *   aligned_text, text_pattern                              what these components work on
+ *   model                                                   the models:
+ *   bpe, bpe_merge.c, unigram, wordpiece, wordlevel,
+ *   character_vocabulary, word_cache
+ *   token_ids, token_spans, token_map, token_matcher.c,     collections of tokens
+ *   token_trie
  *   byte_level, unicode, regex                              characters and patterns
  *   bpe_trainer, bpe_pair_queue.c, word_counts, bpe_file    training of a byte-level BPE
  *   chat_template                                           Llama 3's chat template
@@ -25,6 +35,7 @@
 #include "base/text.h"
 #include "tokenizer/character_vocabulary.h"
 #include "tokenizer/token_ids.h"
+#include "tokenizer/token_spans.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -115,5 +126,16 @@ enum yk_add_special_tokens {
 yk_status yk_tokenizer_encode(struct yk_tokenizer_encoder *encoder, const char *text, size_t length,
                               const char *source, enum yk_add_special_tokens special,
                               struct yk_token_ids *out) YK_MUST_USE;
+
+/*
+ * Does the same and also appends to `spans`, for each token, the bytes of `text` that it stands
+ * for: Hugging Face's "offsets", counted in bytes instead of characters. Tokens that the
+ * post-processor adds have the span {0, 0}. Takes several times as long as yk_tokenizer_encode().
+ */
+yk_status yk_tokenizer_encode_with_offsets(struct yk_tokenizer_encoder *encoder, const char *text,
+                                           size_t length, const char *source,
+                                           enum yk_add_special_tokens special,
+                                           struct yk_token_ids *out,
+                                           struct yk_token_spans *spans) YK_MUST_USE;
 
 #endif

@@ -10,7 +10,7 @@
 enum {
     STACK_CHARACTERS =
         256, /* characters of a normal form that fit on the stack; longer ones use the heap */
-    MAX_DECOMPOSED = 18 /* the most characters that one decomposes into: U+FDFA in NFKD */
+    MAX_DECOMPOSED = YK_UNICODE_MAX_DECOMPOSED
 };
 
 bool yk_unicode_is_space(uint32_t character)
@@ -37,6 +37,24 @@ bool yk_unicode_is_in_category(uint32_t character, enum yk_unicode_category kind
         }
     }
     return low < class->count && class->ranges[low].first <= character;
+}
+
+int32_t yk_unicode_script(uint32_t character)
+{
+    const struct yk_unicode_script_range_list *scripts = &yk_unicode_script_ranges;
+    size_t low = 0;
+    size_t high = scripts->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (scripts->ranges[middle].last < character) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < scripts->count && scripts->ranges[low].first <= character
+               ? scripts->ranges[low].script
+               : YK_UNICODE_ANY_SCRIPT;
 }
 
 int32_t yk_unicode_lowercase_character(uint32_t character, uint32_t out[YK_UNICODE_MAX_LOWERCASE])
@@ -124,6 +142,42 @@ yk_status yk_unicode_normalize(const char *text, size_t length, enum yk_unicode_
         at = end;
     }
     return yk_text_status(out);
+}
+
+int32_t yk_unicode_decompose_character(uint32_t character, bool compatible,
+                                       uint32_t out[YK_UNICODE_MAX_DECOMPOSED])
+{
+    utf8proc_int32_t parts[YK_UNICODE_MAX_DECOMPOSED];
+    int boundary = 0;
+    const utf8proc_ssize_t count = utf8proc_decompose_char(
+        (utf8proc_int32_t)character, parts, YK_UNICODE_MAX_DECOMPOSED,
+        options_of(compatible ? YK_UNICODE_NFKD : YK_UNICODE_NFD), &boundary);
+    out[0] = character;
+    if (count < 1 || count > YK_UNICODE_MAX_DECOMPOSED) {
+        return 1;
+    }
+    for (utf8proc_ssize_t i = 0; i < count; i++) {
+        out[i] = (uint32_t)parts[i];
+    }
+    return (int32_t)count;
+}
+
+int32_t yk_unicode_combining_class(uint32_t character)
+{
+    return utf8proc_get_property((utf8proc_int32_t)character)->combining_class;
+}
+
+uint32_t yk_unicode_compose_pair(uint32_t first, uint32_t second)
+{
+    utf8proc_int32_t pair[] = {(utf8proc_int32_t)first, (utf8proc_int32_t)second};
+    return utf8proc_normalize_utf32(pair, 2, options_of(YK_UNICODE_NFC)) == 1 ? (uint32_t)pair[0]
+                                                                              : 0;
+}
+
+bool yk_unicode_is_grapheme_boundary(uint32_t before, uint32_t after, int32_t *state)
+{
+    return utf8proc_grapheme_break_stateful((utf8proc_int32_t)before, (utf8proc_int32_t)after,
+                                            state);
 }
 
 enum {

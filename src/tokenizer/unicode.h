@@ -23,6 +23,7 @@ enum yk_unicode_category {
     YK_UNICODE_NONSPACING_MARK, /* category Mn */
     YK_UNICODE_MARK,            /* the categories M (all marks) */
     YK_UNICODE_IDEOGRAPH,       /* the blocks of CJK ideographs that BERT recognizes */
+    YK_UNICODE_NUMERIC,         /* the categories N (all numbers) */
     YK_UNICODE_CATEGORY_COUNT
 };
 
@@ -37,6 +38,27 @@ struct yk_unicode_range_list {
 };
 
 extern const struct yk_unicode_range_list yk_unicode_category_ranges[YK_UNICODE_CATEGORY_COUNT];
+
+/* Scripts, by the numbers that this project gives them. Han, Hiragana and Katakana are one. */
+enum {
+    YK_UNICODE_ANY_SCRIPT = 0 /* the space, and characters that have no script */
+};
+
+struct yk_unicode_script_range {
+    uint32_t first;
+    uint32_t last;
+    int32_t script;
+};
+
+struct yk_unicode_script_range_list {
+    const struct yk_unicode_script_range *ranges; /* ascending */
+    size_t count;
+};
+
+extern const struct yk_unicode_script_range_list yk_unicode_script_ranges;
+
+/* Returns the script of a character. */
+int32_t yk_unicode_script(uint32_t character);
 
 /* Returns whether the character has the Unicode property White_Space. */
 bool yk_unicode_is_space(uint32_t character);
@@ -62,6 +84,23 @@ enum yk_unicode_normal_form {
 /* Appends a normal form of UTF-8 text to `out` (Unicode Standard Annex #15). */
 yk_status yk_unicode_normalize(const char *text, size_t length, enum yk_unicode_normal_form form,
                                struct yk_text *out) YK_MUST_USE;
+
+enum {
+    YK_UNICODE_MAX_DECOMPOSED = 18 /* U+FDFA in NFKD */
+};
+
+/* Writes the full decomposition of a character, canonical or compatible, and returns the number of
+ * characters. */
+int32_t yk_unicode_decompose_character(uint32_t character, bool compatible,
+                                       uint32_t out[YK_UNICODE_MAX_DECOMPOSED]);
+/* Returns the Canonical_Combining_Class: 0 for a starter. */
+int32_t yk_unicode_combining_class(uint32_t character);
+/* Returns the character that two characters compose to, or 0 if there is none. */
+uint32_t yk_unicode_compose_pair(uint32_t first, uint32_t second);
+
+/* Returns whether a grapheme cluster ends between two characters (Unicode Standard Annex #29).
+ * `*state` is 0 at the beginning of a cluster; the calls for one cluster share it. */
+bool yk_unicode_is_grapheme_boundary(uint32_t before, uint32_t after, int32_t *state);
 
 /* Appends the lower case of `text`, as Python's str.lower() does: a capital sigma at the end of a
  * word becomes a final sigma. Bytes that are not UTF-8 are copied. */

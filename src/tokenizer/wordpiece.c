@@ -8,7 +8,8 @@
 
 enum {
     MAX_TOKEN_BYTES = 1024, /* of a token with its prefix */
-    USUAL_CHARACTERS = 100  /* of a word; a longer word becomes the unknown token */
+    USUAL_CHARACTERS = 100, /* of a word; a longer word becomes the unknown token */
+    SHOWN_BYTES = 60        /* the longest part of a word in messages */
 };
 
 struct yk_wordpiece {
@@ -17,7 +18,7 @@ struct yk_wordpiece {
     size_t prefix_length;
     size_t longest; /* the longest token, in bytes */
     int64_t max_characters;
-    int32_t unknown;
+    int32_t unknown; /* -1 means: none */
 };
 
 void yk_wordpiece_destroy(struct yk_wordpiece *wordpiece)
@@ -66,9 +67,6 @@ static yk_status fill(const struct yk_json *model, struct yk_wordpiece *out)
     YK_TRY(
         yk_json_get_integer(model, "max_input_chars_per_word", 0, INT32_MAX, &out->max_characters));
     out->unknown = yk_token_map_find_id(out->map, unknown, strlen(unknown));
-    if (out->unknown < 0) {
-        return yk_fail(YK_ERROR_INPUT, "the vocabulary does not have \"unk_token\", %s", unknown);
-    }
     out->prefix_length = strlen(prefix);
     if (out->prefix_length > MAX_TOKEN_BYTES) {
         return yk_fail(YK_ERROR_INPUT, "\"continuing_subword_prefix\" has %zu bytes",
@@ -119,14 +117,31 @@ static int32_t longest_token(const struct yk_token_map *map, const char *bytes, 
     return -1;
 }
 
-void yk_wordpiece_encode(const struct yk_wordpiece *wordpiece, const char *word, size_t length,
-                         struct yk_token_ids *out)
+/* Replaces the tokens of the word, from `first` on, with the unknown token. */
+static yk_status add_unknown(const struct yk_wordpiece *wordpiece, const char *word, size_t length,
+                             int64_t first, struct yk_token_ids *out, struct yk_token_spans *spans)
+{
+    if (wordpiece->unknown < 0) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "the vocabulary has neither tokens for \"%.*s\" nor an unknown token",
+                       length < SHOWN_BYTES ? (int)length : SHOWN_BYTES, word);
+    }
+    if (spans) {
+        spans->count -= out->count - first;
+        yk_token_spans_add(spans, 0, length);
+    }
+    out->count = first;
+    yk_token_ids_add(out, wordpiece->unknown);
+    return YK_OK;
+}
+
+yk_status yk_wordpiece_encode(const struct yk_wordpiece *wordpiece, const char *word, size_t length,
+                              struct yk_token_ids *out, struct yk_token_spans *spans)
 {
     char bytes[MAX_TOKEN_BYTES];
     const int64_t first = out->count;
     if (count_characters(word, length) > wordpiece->max_characters) {
-        yk_token_ids_add(out, wordpiece->unknown);
-        return;
+        return add_unknown(wordpiece, word, length, first, out, spans);
     }
     for (size_t at = 0; at < length;) {
         const size_t prefix = at > 0 ? wordpiece->prefix_length : 0;
@@ -137,11 +152,13 @@ void yk_wordpiece_encode(const struct yk_wordpiece *wordpiece, const char *word,
         memcpy(bytes + prefix, word + at, room);
         const int32_t id = longest_token(wordpiece->map, bytes, prefix + room, prefix, &used);
         if (id < 0) {
-            out->count = first;
-            yk_token_ids_add(out, wordpiece->unknown);
-            return;
+            return add_unknown(wordpiece, word, length, first, out, spans);
         }
         yk_token_ids_add(out, id);
+        if (spans) {
+            yk_token_spans_add(spans, at, at + used - prefix);
+        }
         at += used - prefix;
     }
+    return YK_OK;
 }

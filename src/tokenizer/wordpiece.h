@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "tokenizer/token_ids.h"
 #include "tokenizer/token_map.h"
+#include "tokenizer/token_spans.h"
 
 #include <stddef.h>
 
@@ -22,8 +23,9 @@ yk_status yk_wordpiece_from_json(const struct yk_json *model, const struct yk_to
                                  struct yk_wordpiece **out) YK_MUST_USE;
 void yk_wordpiece_destroy(struct yk_wordpiece *wordpiece);
 
-/* Appends the tokens of a word to `out`. */
-void yk_wordpiece_encode(const struct yk_wordpiece *wordpiece, const char *word, size_t length,
-                         struct yk_token_ids *out);
+/* Appends the tokens of a word to `out` and, unless it is NULL, their spans to `spans`. Fails if a
+ * word is unknown and the vocabulary has no unknown token. */
+yk_status yk_wordpiece_encode(const struct yk_wordpiece *wordpiece, const char *word, size_t length,
+                              struct yk_token_ids *out, struct yk_token_spans *spans) YK_MUST_USE;
 
 #endif

@@ -15,7 +15,8 @@ struct model {
     struct yk_token_map *map;
     struct yk_json *json;
     struct yk_bpe *bpe;
-    struct yk_bpe_workspace *workspace;
+    struct yk_word_cache *cache;
+    struct yk_bpe_word word;
 };
 
 static struct yk_token_map *make_map(const char *const *merged, int count)
@@ -38,13 +39,14 @@ static void open_model(const char *const *merged, int count, const char *json, s
 {
     *out = (struct model){.map = make_map(merged, count)};
     assert_ok(yk_json_parse(json, strlen(json), &out->json));
-    assert_ok(yk_bpe_from_json(out->json, out->map, &out->bpe));
-    assert_ok(yk_bpe_workspace_create(&out->workspace));
+    assert_ok(yk_bpe_from_json(out->json, out->map, true, &out->bpe));
+    assert_ok(yk_word_cache_create(&out->cache));
 }
 
 static void close_model(struct model *model)
 {
-    yk_bpe_workspace_destroy(model->workspace);
+    yk_word_cache_destroy(model->cache);
+    yk_bpe_merge_word_free(&model->word);
     yk_bpe_destroy(model->bpe);
     yk_json_destroy(model->json);
     yk_token_map_destroy(model->map);
@@ -56,7 +58,7 @@ static void check(struct model *model, const char *word, const int32_t *expected
     /* The second time from memory. */
     for (int time = 0; time < 2; time++) {
         ids.count = 0;
-        assert_ok(yk_bpe_encode(model->bpe, model->workspace, word, strlen(word), &ids));
+        assert_ok(yk_bpe_encode(model->bpe, model->cache, &model->word, word, strlen(word), &ids));
         assert_int_equal(ids.count, count);
         assert_memory_equal(ids.items, expected, (size_t)count * sizeof *expected);
     }
@@ -203,7 +205,7 @@ static void a_million_equal_letters_are_one_word(void **state)
     assert_non_null(word);
     memset(word, 'a', LETTERS);
     open_model(merged, 2, "{\"merges\": [\"a a\", \"aa aa\"]}", &model);
-    assert_ok(yk_bpe_encode(model.bpe, model.workspace, word, LETTERS, &ids));
+    assert_ok(yk_bpe_encode(model.bpe, model.cache, &model.word, word, LETTERS, &ids));
     assert_int_equal(ids.count, LETTERS / 4);
     int64_t others = 0;
     for (int64_t i = 0; i < ids.count; i++) {
@@ -225,10 +227,10 @@ static void a_word_that_is_too_long_is_refused(void **state)
     assert_non_null(word);
     memset(word, 'a', length);
     open_model(NULL, 0, "{\"merges\": []}", &model);
-    assert_ok(yk_bpe_encode(model.bpe, model.workspace, word, length - 1, &ids));
+    assert_ok(yk_bpe_encode(model.bpe, model.cache, &model.word, word, length - 1, &ids));
     assert_int_equal(ids.count, length - 1);
-    assert_fails(yk_bpe_encode(model.bpe, model.workspace, word, length, &ids), YK_ERROR_INPUT,
-                 "a word of 16777217 bytes, where at most 16777216 are supported");
+    assert_fails(yk_bpe_encode(model.bpe, model.cache, &model.word, word, length, &ids),
+                 YK_ERROR_INPUT, "a word of 16777217 bytes, where at most 16777216 are supported");
     yk_token_ids_free(&ids);
     free(word);
     close_model(&model);
@@ -244,22 +246,23 @@ static void encoding_ends_within_a_word_when_it_is_to_stop(void **state)
     char word[1000];
     memset(word, 'a', sizeof word);
     open_model(merged, 1, "{\"merges\": [\"a a\"]}", &model);
-    yk_bpe_workspace_set_stop_flag(model.workspace, &stop);
-    assert_int_equal(yk_bpe_encode(model.bpe, model.workspace, word, sizeof word, &ids),
+    model.word.stop = &stop;
+    assert_int_equal(yk_bpe_encode(model.bpe, model.cache, &model.word, word, sizeof word, &ids),
                      YK_ERROR_STOPPED);
     atomic_store(&stop, false);
-    assert_ok(yk_bpe_encode(model.bpe, model.workspace, word, sizeof word, &ids));
+    assert_ok(yk_bpe_encode(model.bpe, model.cache, &model.word, word, sizeof word, &ids));
     assert_int_equal(ids.count, sizeof word / 2);
     yk_token_ids_free(&ids);
     close_model(&model);
 }
 
-static void bytes_with_no_token_are_left_out_or_unknown(void **state)
+static void characters_with_no_token_are_left_out_or_unknown(void **state)
 {
     (void)state;
     struct yk_token_map *map = NULL;
     struct yk_bpe *bpe = NULL;
-    struct yk_bpe_workspace *workspace = NULL;
+    struct yk_word_cache *cache = NULL;
+    struct yk_bpe_word word = {0};
     struct yk_json *json = NULL;
     static const char *const models[] = {"{\"merges\": []}",
                                          "{\"merges\": [], \"unk_token\": \"?\"}"};
@@ -270,16 +273,17 @@ static void bytes_with_no_token_are_left_out_or_unknown(void **state)
     for (int i = 0; i < 2; i++) {
         struct yk_token_ids ids = {0};
         assert_ok(yk_json_parse(models[i], strlen(models[i]), &json));
-        assert_ok(yk_bpe_from_json(json, map, &bpe));
-        assert_ok(yk_bpe_workspace_create(&workspace));
-        assert_ok(yk_bpe_encode(bpe, workspace, "axa", 3, &ids));
+        assert_ok(yk_bpe_from_json(json, map, false, &bpe));
+        assert_ok(yk_word_cache_create(&cache));
+        assert_ok(yk_bpe_encode(bpe, cache, &word, "axa", 3, &ids));
         assert_int_equal(ids.count, 2 + i);
         assert_memory_equal(ids.items, expected[i], (size_t)(2 + i) * sizeof(int32_t));
         yk_token_ids_free(&ids);
-        yk_bpe_workspace_destroy(workspace);
+        yk_word_cache_destroy(cache);
         yk_bpe_destroy(bpe);
         yk_json_destroy(json);
     }
+    yk_bpe_merge_word_free(&word);
     yk_token_map_destroy(map);
 }
 
@@ -291,7 +295,7 @@ static void refuse(const char *json, const char *message)
     struct yk_json *root = NULL;
     struct yk_bpe *bpe = NULL;
     assert_ok(yk_json_parse(json, strlen(json), &root));
-    assert_fails(yk_bpe_from_json(root, map, &bpe), YK_ERROR_INPUT, message);
+    assert_fails(yk_bpe_from_json(root, map, true, &bpe), YK_ERROR_INPUT, message);
     assert_null(bpe);
     yk_json_destroy(root);
     yk_token_map_destroy(map);
@@ -308,11 +312,8 @@ static void broken_models_are_refused(void **state)
     refuse("{\"merges\": [[\"a\"]]}",
            "merges[0]: this must be two tokens, \"a b\" or [\"a\", \"b\"]");
     refuse("{\"merges\": [7]}", "merges[0]: this must be two tokens, \"a b\" or [\"a\", \"b\"]");
-    refuse("{\"merges\": [], \"dropout\": 0.1}", "\"dropout\" of a BPE model is not supported");
-    refuse("{\"merges\": [], \"end_of_word_suffix\": \"</w>\"}",
-           "\"end_of_word_suffix\" of a BPE model is not supported");
-    refuse("{\"merges\": [], \"continuing_subword_prefix\": \"##\"}",
-           "\"continuing_subword_prefix\" of a BPE model is not supported");
+    refuse("{\"merges\": [], \"dropout\": 0.1}",
+           "\"dropout\" of a BPE model is not supported; set it to null in the file");
 }
 
 static void bytes_are_written_by_the_letters_of_gpt2(void **state)
@@ -348,7 +349,7 @@ int main(void)
         cmocka_unit_test(a_million_equal_letters_are_one_word),
         cmocka_unit_test(a_word_that_is_too_long_is_refused),
         cmocka_unit_test(encoding_ends_within_a_word_when_it_is_to_stop),
-        cmocka_unit_test(bytes_with_no_token_are_left_out_or_unknown),
+        cmocka_unit_test(characters_with_no_token_are_left_out_or_unknown),
         cmocka_unit_test(broken_models_are_refused),
         cmocka_unit_test(bytes_are_written_by_the_letters_of_gpt2),
     };

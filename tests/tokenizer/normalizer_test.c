@@ -107,9 +107,10 @@ static void what_is_not_known_is_refused_by_its_name(void **state)
 {
     (void)state;
     check_refused(
-        "{\"type\": \"Precompiled\"}",
-        "normalizer: a normalizer \"Precompiled\"; known are BertNormalizer, NFC, NFD, NFKC, "
-        "NFKD, Lowercase, StripAccents and Sequence");
+        "{\"type\": \"Uppercase\"}",
+        "normalizer: a normalizer \"Uppercase\"; known are BertNormalizer, NFC, NFD, NFKC, NFKD, "
+        "Lowercase, Strip, StripAccents, Replace, Prepend, Nmt, Precompiled, ByteLevel and "
+        "Sequence");
     check_refused("{\"type\": \"Sequence\", \"normalizers\": [{\"type\": \"NFC\"}, {}]}",
                   "normalizer: the normalizer has no \"type\"");
     check_refused("{\"type\": \"Sequence\"}",

@@ -17,12 +17,12 @@ static const struct sample cases[] = {
 };
 /* clang-format on */
 
-static yk_status compare_word(void *argument, const char *word, size_t length)
+static yk_status compare_word(void *argument, const struct yk_aligned_piece *word)
 {
     const char *const **next = argument;
     assert_non_null(**next);
-    assert_int_equal(length, strlen(**next));
-    assert_memory_equal(word, **next, length);
+    assert_int_equal(word->length, strlen(**next));
+    assert_memory_equal(word->bytes, **next, word->length);
     (*next)++;
     return YK_OK;
 }
@@ -33,7 +33,7 @@ static struct yk_pre_tokenizer *read_bert(void)
     struct yk_json *node = NULL;
     struct yk_pre_tokenizer *bert = NULL;
     assert_ok(yk_json_parse(text, strlen(text), &node));
-    assert_ok(yk_pre_tokenizer_from_json(node, &bert));
+    assert_ok(yk_pre_tokenizer_from_json(node, YK_BYTE_LEVEL_WORDS_AS_BYTES, &bert));
     yk_json_destroy(node);
     return bert;
 }
@@ -46,18 +46,19 @@ static void bert_cuts_texts_of_all_scripts_as_hugging_face_does(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *const *word = cases[i].words;
         if (!memchr(cases[i].text, 0, cases[i].length)) {
-            assert_ok(yk_pre_tokenizer_split(bert, &workspace, cases[i].text, cases[i].length,
-                                             compare_word, &word));
+            const struct yk_aligned_piece piece = {.bytes = cases[i].text,
+                                                   .length = cases[i].length};
+            assert_ok(yk_pre_tokenizer_split(bert, &workspace, &piece, compare_word, &word));
             assert_null(*word);
         }
     }
+    yk_pre_tokenizer_workspace_free(&workspace);
     yk_pre_tokenizer_destroy(bert);
 }
 
-static yk_status add_length(void *argument, const char *word, size_t length)
+static yk_status add_length(void *argument, const struct yk_aligned_piece *word)
 {
-    (void)word;
-    yk_text_addf(argument, "%zu ", length);
+    yk_text_addf(argument, "%zu ", word->length);
     return YK_OK;
 }
 
@@ -68,7 +69,9 @@ static void to_bert_a_zero_is_a_part_of_a_word(void **state)
     struct yk_pre_tokenizer_workspace workspace = {0};
     struct yk_text lengths = {0};
     /* BertPreTokenizer().pre_tokenize_str("a\0b c") has the words "a\0b" and "c". */
-    assert_ok(yk_pre_tokenizer_split(bert, &workspace, "a\0b c", 5, add_length, &lengths));
+    const struct yk_aligned_piece piece = {.bytes = "a\0b c", .length = 5};
+    assert_ok(yk_pre_tokenizer_split(bert, &workspace, &piece, add_length, &lengths));
+    yk_pre_tokenizer_workspace_free(&workspace);
     assert_string_equal(yk_text_chars(&lengths), "3 1 ");
     yk_text_free(&lengths);
     yk_pre_tokenizer_destroy(bert);

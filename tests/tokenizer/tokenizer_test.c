@@ -291,20 +291,21 @@ static void parts_that_are_not_known_are_refused_by_name(void **state)
     (void)state;
     refuse("{}", "t.json: neither a tokenizer, which has a \"model\", nor a vocabulary, which has "
                  "\"characters\"");
-    refuse("{\"model\": {\"type\": \"Unigram\"}}",
-           "t.json: model: \"Unigram\" is not supported; it must be \"BPE\" or \"WordPiece\"");
-    refuse("{" MODEL "}", "t.json: model: BPE without a ByteLevel pre-tokenizer is not supported");
-    refuse("{" MODEL ", \"pre_tokenizer\": {\"type\": \"Metaspace\"}}",
-           "t.json: pre_tokenizer: \"Metaspace\" is not supported");
-    refuse("{" MODEL ", \"pre_tokenizer\": {\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": "
-           "\"ByteLevel\"}, {\"type\": \"Digits\"}]}}",
-           "t.json: pre_tokenizer: Digits after ByteLevel is not supported");
+    refuse("{\"model\": {\"type\": \"Bigram\"}}",
+           "t.json: model: \"Bigram\" is not supported; it must be \"BPE\", \"Unigram\", "
+           "\"WordPiece\" or \"WordLevel\"");
+    refuse("{" MODEL ", \"pre_tokenizer\": {\"type\": \"Other\"}}",
+           "t.json: pre_tokenizer: \"Other\" is not supported; known are ByteLevel, Split, Digits, "
+           "Metaspace, Punctuation, Whitespace, WhitespaceSplit, CharDelimiterSplit, "
+           "UnicodeScripts, BertPreTokenizer, FixedLength and Sequence");
     refuse("{" MODEL ", \"pre_tokenizer\": {\"type\": \"Split\", \"pattern\": {\"Regex\": \"a\"}, "
-           "\"behavior\": \"MergedWithNext\"}}",
-           "t.json: pre_tokenizer: the behavior \"MergedWithNext\" of Split is not supported; it "
-           "must be \"Isolated\" or \"Removed\"");
-    refuse("{" BYTE_LEVEL ", " MODEL ", \"decoder\": {\"type\": \"Fuse\"}}",
-           "t.json: decoder: \"Fuse\" is not supported");
+           "\"behavior\": \"Moved\"}}",
+           "t.json: pre_tokenizer: the behavior \"Moved\" of Split is not supported; it must be "
+           "\"Removed\", \"Isolated\", \"MergedWithPrevious\", \"MergedWithNext\" or "
+           "\"Contiguous\"");
+    refuse("{" BYTE_LEVEL ", " MODEL ", \"decoder\": {\"type\": \"Other\"}}",
+           "t.json: decoder: \"Other\" is not supported; known are ByteLevel, WordPiece, "
+           "Metaspace, ByteFallback, Fuse, Strip, Replace, BPEDecoder, CTC and Sequence");
     refuse("{" BYTE_LEVEL ", " MODEL ", \"post_processor\": {\"type\": \"Other\"}}",
            "t.json: post_processor: \"Other\" is not supported");
     refuse("{" BYTE_LEVEL ", " MODEL ", \"post_processor\": {\"type\": \"BertProcessing\", "

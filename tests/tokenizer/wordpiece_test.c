@@ -58,7 +58,7 @@ static void check(const struct yk_wordpiece *wordpiece, const struct word *word)
 {
     struct yk_token_ids ids = {0};
     yk_token_ids_add(&ids, 99);
-    yk_wordpiece_encode(wordpiece, word->word, strlen(word->word), &ids);
+    assert_ok(yk_wordpiece_encode(wordpiece, word->word, strlen(word->word), &ids, NULL));
     assert_ok(yk_token_ids_status(&ids));
     assert_int_equal(ids.count, word->count + 1);
     assert_int_equal(ids.items[0], 99);
@@ -89,10 +89,10 @@ static void a_word_has_at_most_a_hundred_characters_unless_the_file_says_otherwi
     assert_ok(read_wordpiece("{}", *state, &wordpiece));
     yk_text_add(&word, "aff");
     yk_text_add_repeated(&word, "f", 97);
-    yk_wordpiece_encode(wordpiece, word.bytes, word.length, &ids);
+    assert_ok(yk_wordpiece_encode(wordpiece, word.bytes, word.length, &ids, NULL));
     assert_int_equal(ids.count, 98);
     yk_text_add(&word, "f");
-    yk_wordpiece_encode(wordpiece, word.bytes, word.length, &ids);
+    assert_ok(yk_wordpiece_encode(wordpiece, word.bytes, word.length, &ids, NULL));
     assert_int_equal(ids.count, 99);
     assert_int_equal(ids.items[98], 1);
     yk_token_ids_free(&ids);
@@ -103,8 +103,6 @@ static void a_word_has_at_most_a_hundred_characters_unless_the_file_says_otherwi
 static void a_broken_model_is_refused(void **state)
 {
     struct yk_wordpiece *wordpiece = NULL;
-    assert_fails(read_wordpiece("{\"unk_token\": \"<unk>\"}", *state, &wordpiece), YK_ERROR_INPUT,
-                 "WordPiece: the vocabulary does not have \"unk_token\", <unk>");
     assert_fails(read_wordpiece("{\"unk_token\": 1}", *state, &wordpiece), YK_ERROR_INPUT,
                  "WordPiece: \"unk_token\" is a number; it must be a string");
     assert_int_equal(read_wordpiece("{\"max_input_chars_per_word\": -1}", *state, &wordpiece),

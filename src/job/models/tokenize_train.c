@@ -121,7 +121,8 @@ static yk_status prepare(struct learner *learner)
     const char *file = learner->style.pre_tokenizer;
     YK_TRY(yk_json_parse(file, strlen(file), &words));
     yk_chunk_boundary_rules_from_pre_tokenizer(words, &learner->cut);
-    const yk_status status = yk_pre_tokenizer_from_json(words, &learner->pre_tokenizer);
+    const yk_status status =
+        yk_pre_tokenizer_from_json(words, YK_BYTE_LEVEL_WORDS_AS_BYTES, &learner->pre_tokenizer);
     yk_json_destroy(words);
     YK_TRY(status);
     YK_TRY(yk_regex_workspace_create(&learner->workspace.regex));
@@ -134,17 +135,18 @@ static yk_status prepare(struct learner *learner)
                                          &learner->files, learner->arena);
 }
 
-static yk_status count_word(void *counts, const char *word, size_t length)
+static yk_status count_word(void *counts, const struct yk_aligned_piece *word)
 {
-    YK_TRY(yk_bpe_merge_word_check_length(length));
-    return yk_word_counts_add(counts, word, length);
+    YK_TRY(yk_bpe_merge_word_check_length(word->length));
+    return yk_word_counts_add(counts, word->bytes, word->length);
 }
 
 static yk_status count_words(void *user, const char *path, const char *text, size_t length)
 {
     struct learner *learner = user;
+    const struct yk_aligned_piece piece = {.bytes = text, .length = length};
     const yk_status status = yk_pre_tokenizer_split(learner->pre_tokenizer, &learner->workspace,
-                                                    text, length, count_word, learner->counts);
+                                                    &piece, count_word, learner->counts);
     return status == YK_OK ? YK_OK : yk_status_prefix_message(status, path);
 }
 
@@ -189,7 +191,7 @@ yk_status yk_tokenize_train_tokenizer(const struct yk_tokenize_train_tokenizer_r
     yk_word_counts_destroy(learner.counts);
     yk_pre_tokenizer_destroy(learner.pre_tokenizer);
     yk_regex_workspace_destroy(learner.workspace.regex);
-    yk_text_free(&learner.workspace.prefixed);
+    yk_pre_tokenizer_workspace_free(&learner.workspace);
     yk_arena_destroy(learner.arena);
     return status;
 }

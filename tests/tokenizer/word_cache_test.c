@@ -1,6 +1,6 @@
 #include "support/support.h"
 
-#include "tokenizer/bpe.h"
+#include "tokenizer/word_cache.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,42 +9,42 @@ static void words_are_found_again_with_all_their_tokens(void **state)
 {
     (void)state;
     static const int32_t tokens[] = {7, 8, 9, 10, 11};
-    struct yk_bpe_cache *cache = NULL;
+    struct yk_word_cache *cache = NULL;
     struct yk_token_ids ids = {0};
-    assert_ok(yk_bpe_cache_create(&cache));
+    assert_ok(yk_word_cache_create(&cache));
     for (int count = 1; count <= 5; count++) {
         char word[16];
         (void)snprintf(word, sizeof word, "w%d", count);
-        assert_false(yk_bpe_cache_find(cache, word, 2, &ids));
-        yk_bpe_cache_store(cache, word, 2, tokens, count);
+        assert_false(yk_word_cache_find(cache, word, 2, &ids));
+        yk_word_cache_store(cache, word, 2, tokens, count);
         ids.count = 0;
-        assert_true(yk_bpe_cache_find(cache, word, 2, &ids));
+        assert_true(yk_word_cache_find(cache, word, 2, &ids));
         assert_int_equal(ids.count, count);
         assert_memory_equal(ids.items, tokens, (size_t)count * sizeof *tokens);
         ids.count = 0;
     }
-    assert_false(yk_bpe_cache_find(cache, "w", 1, &ids));
+    assert_false(yk_word_cache_find(cache, "w", 1, &ids));
     yk_token_ids_free(&ids);
-    yk_bpe_cache_destroy(cache);
+    yk_word_cache_destroy(cache);
 }
 
 static void long_words_and_words_of_no_tokens_are_not_kept(void **state)
 {
     (void)state;
-    char word[YK_BPE_CACHE_MAX_BYTES + 1];
+    char word[YK_WORD_CACHE_MAX_BYTES + 1];
     static const int32_t tokens[] = {1};
-    struct yk_bpe_cache *cache = NULL;
+    struct yk_word_cache *cache = NULL;
     struct yk_token_ids ids = {0};
     memset(word, 'x', sizeof word);
-    assert_ok(yk_bpe_cache_create(&cache));
-    assert_false(yk_bpe_cache_find(cache, word, sizeof word, &ids));
-    yk_bpe_cache_store(cache, word, sizeof word, tokens, 1);
-    assert_false(yk_bpe_cache_find(cache, word, sizeof word, &ids));
-    assert_false(yk_bpe_cache_find(cache, "a", 1, &ids));
-    yk_bpe_cache_store(cache, "a", 1, tokens, 0);
-    assert_false(yk_bpe_cache_find(cache, "a", 1, &ids));
+    assert_ok(yk_word_cache_create(&cache));
+    assert_false(yk_word_cache_find(cache, word, sizeof word, &ids));
+    yk_word_cache_store(cache, word, sizeof word, tokens, 1);
+    assert_false(yk_word_cache_find(cache, word, sizeof word, &ids));
+    assert_false(yk_word_cache_find(cache, "a", 1, &ids));
+    yk_word_cache_store(cache, "a", 1, tokens, 0);
+    assert_false(yk_word_cache_find(cache, "a", 1, &ids));
     assert_int_equal(ids.count, 0);
-    yk_bpe_cache_destroy(cache);
+    yk_word_cache_destroy(cache);
 }
 
 /* More words than there is room for: it forgets, but never gives one word's tokens for another's.
@@ -55,22 +55,22 @@ static void a_full_cache_begins_anew(void **state)
     enum {
         WORDS = 100 * 1000
     };
-    struct yk_bpe_cache *cache = NULL;
+    struct yk_word_cache *cache = NULL;
     struct yk_token_ids ids = {0};
     int found = 0;
-    assert_ok(yk_bpe_cache_create(&cache));
+    assert_ok(yk_word_cache_create(&cache));
     for (int i = 0; i < WORDS; i++) {
         char word[16];
         const int length = snprintf(word, sizeof word, "%d", i);
         const int32_t tokens[] = {i, i + 1, i + 2, i + 3};
-        assert_false(yk_bpe_cache_find(cache, word, (size_t)length, &ids));
-        yk_bpe_cache_store(cache, word, (size_t)length, tokens, 1 + i % 4);
+        assert_false(yk_word_cache_find(cache, word, (size_t)length, &ids));
+        yk_word_cache_store(cache, word, (size_t)length, tokens, 1 + i % 4);
     }
     for (int i = 0; i < WORDS; i++) {
         char word[16];
         const int length = snprintf(word, sizeof word, "%d", i);
         ids.count = 0;
-        if (yk_bpe_cache_find(cache, word, (size_t)length, &ids)) {
+        if (yk_word_cache_find(cache, word, (size_t)length, &ids)) {
             assert_int_equal(ids.count, 1 + i % 4);
             assert_int_equal(ids.items[ids.count - 1], i + i % 4);
             found++;
@@ -78,7 +78,7 @@ static void a_full_cache_begins_anew(void **state)
     }
     assert_in_range(found, 1, WORDS / 2);
     yk_token_ids_free(&ids);
-    yk_bpe_cache_destroy(cache);
+    yk_word_cache_destroy(cache);
 }
 
 int main(void)

@@ -1,0 +1,61 @@
+/*
+ * Token model: converts a word to tokens. The "model" of a tokenizer.json is one of these:
+ *   BPE         byte-pair encoding, of bytes or of characters (tokenizer/bpe.h)
+ *   Unigram     the most probable tokens (tokenizer/unigram.h)
+ *   WordPiece   the longest tokens from left to right (tokenizer/wordpiece.h)
+ *   WordLevel   each word is a token (tokenizer/wordlevel.h)
+ * Each kind is a table of functions. A model is immutable: any number of threads may share it. Each
+ * thread needs its own workspace.
+ */
+#ifndef YK_TOKENIZER_MODEL_H
+#define YK_TOKENIZER_MODEL_H
+
+#include "base/json.h"
+#include "base/status.h"
+#include "tokenizer/token_ids.h"
+#include "tokenizer/token_map.h"
+#include "tokenizer/token_spans.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct yk_model;
+struct yk_model_workspace;
+
+/* Reads the vocabulary of the "model" of a tokenizer.json. */
+yk_status yk_model_read_vocabulary(const struct yk_json *model,
+                                   struct yk_token_map **out) YK_MUST_USE;
+
+/* Returns whether the model can encode words that are bytes: its vocabulary is byte-level, that is,
+ * it has a token for each of the 256 bytes. */
+bool yk_model_takes_bytes(const struct yk_json *model, const struct yk_token_map *map);
+
+/* Reads the "model" of a tokenizer.json. `map` is its vocabulary, which must outlive the model. If
+ * `bytes`, words are bytes, which yk_model_takes_bytes() must allow. */
+yk_status yk_model_from_json(const struct yk_json *model, const struct yk_token_map *map,
+                             bool bytes, struct yk_model **out) YK_MUST_USE;
+void yk_model_destroy(struct yk_model *model);
+
+/* Returns the name of the kind, such as "BPE". */
+const char *yk_model_type(const struct yk_model *model);
+
+/* Returns whether a token is called by the text that it stands for instead of by its name in the
+ * vocabulary, so that the names of unknown tokens differ. */
+bool yk_model_names_tokens_by_text(const struct yk_model *model);
+
+/* A workspace must always be used with the same model. */
+yk_status yk_model_workspace_create(struct yk_model_workspace **out) YK_MUST_USE;
+void yk_model_workspace_destroy(struct yk_model_workspace *workspace);
+/* Sets a flag that stops the encoding of a long word: yk_model_encode() fails with YK_ERROR_STOPPED
+ * once `*stop` is true. NULL means: no flag. */
+void yk_model_workspace_set_stop_flag(struct yk_model_workspace *workspace,
+                                      const atomic_bool *stop);
+
+/* Appends the tokens of a word to `out` and, unless `spans` is NULL, the bytes of the word that
+ * each token stands for to `spans`. */
+yk_status yk_model_encode(const struct yk_model *model, struct yk_model_workspace *workspace,
+                          const char *word, size_t length, struct yk_token_ids *out,
+                          struct yk_token_spans *spans) YK_MUST_USE;
+
+#endif

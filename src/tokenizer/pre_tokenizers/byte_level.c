@@ -1,0 +1,76 @@
+#include "tokenizer/pre_tokenizers/stage.h"
+
+#include "tokenizer/byte_level.h"
+
+#include <string.h>
+
+/* GPT-2's pattern: contractions; letters, digits and other characters, each with a preceding space;
+ * and white space, whose last space belongs to the next word. */
+static const char usual_pattern[] =
+    "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
+
+static yk_status read_byte_level(const struct yk_json *node, struct yk_pre_tokenizer_stage *out)
+{
+    bool use_pattern = true;
+    out->prefix_space = true;
+    out->behaviour = YK_SPLIT_ISOLATED;
+    YK_TRY(yk_json_get_bool(node, "add_prefix_space", &out->prefix_space));
+    YK_TRY(yk_json_get_bool(node, "use_regex", &use_pattern));
+    if (use_pattern) {
+        YK_TRY(yk_regex_create(usual_pattern, strlen(usual_pattern), false, &out->regex));
+        out->pattern.regex = out->regex;
+    }
+    return YK_OK;
+}
+
+/* Emits a word as characters that represent its bytes. All of them have the origin of the character
+ * that the byte belongs to. */
+static yk_status emit_characters(const struct yk_pre_tokenizer_context *context,
+                                 const struct yk_aligned_piece *piece)
+{
+    const struct yk_pre_tokenizer_context *outer = context->argument;
+    struct yk_aligned_text *buffer = &context->buffers[1];
+    yk_aligned_text_clear(buffer, context->tracked);
+    size_t start_bytes = 0;
+    for (size_t i = 0; i < piece->length; i++) {
+        char bytes[YK_UTF8_MAX_BYTES];
+        const size_t length =
+            yk_utf8_encode(yk_byte_level_character_of_byte((unsigned char)piece->bytes[i]), bytes);
+        yk_aligned_text_add(buffer, bytes, length,
+                            piece->origins ? piece->origins[i] : (struct yk_token_span){0});
+        start_bytes += i < piece->start_bytes ? length : 0;
+    }
+    YK_TRY(yk_aligned_text_status(buffer));
+    struct yk_aligned_piece converted = yk_aligned_text_get_piece(buffer);
+    converted.start_bytes = start_bytes;
+    return outer->emit(outer, &converted);
+}
+
+static yk_status run_byte_level(const struct yk_pre_tokenizer_stage *stage,
+                                const struct yk_pre_tokenizer_context *context,
+                                const struct yk_aligned_piece *piece)
+{
+    struct yk_aligned_piece text = *piece;
+    if (stage->prefix_space && piece->bytes[0] != ' ') {
+        struct yk_aligned_text *buffer = &context->buffers[0];
+        yk_aligned_text_clear(buffer, context->tracked);
+        yk_aligned_text_add(buffer, " ", 1,
+                            piece->origins ? piece->origins[0] : (struct yk_token_span){0});
+        yk_aligned_text_add_piece(buffer, piece, 0, piece->length);
+        YK_TRY(yk_aligned_text_status(buffer));
+        text = yk_aligned_text_get_piece(buffer);
+        text.start_bytes = piece->start_bytes > 0 ? piece->start_bytes + 1 : 0;
+    }
+    if (stage->keep_bytes) {
+        return stage->regex ? yk_pre_tokenizer_run_pattern(stage, context, &text)
+                            : context->emit(context, &text);
+    }
+    struct yk_pre_tokenizer_context inner = *context;
+    inner.emit = emit_characters;
+    inner.argument = context;
+    return stage->regex ? yk_pre_tokenizer_run_pattern(stage, &inner, &text)
+                        : inner.emit(&inner, &text);
+}
+
+const struct yk_pre_tokenizer_stage_kind yk_pre_tokenizer_byte_level = {
+    .type = "ByteLevel", .read = read_byte_level, .run = run_byte_level};

@@ -1,0 +1,70 @@
+#include "tokenizer/text_pattern.h"
+
+#include "base/utf8.h"
+
+#include <string.h>
+
+yk_status yk_text_pattern_read_regex(const struct yk_json *node, const char *type,
+                                     struct yk_regex **out)
+{
+    const struct yk_json *pattern = yk_json_get_member(node, "pattern");
+    const char *expression = yk_json_string_value(yk_json_get_member(pattern, "Regex"));
+    const char *text =
+        expression ? expression : yk_json_string_value(yk_json_get_member(pattern, "String"));
+    if (!text) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "\"pattern\" of %s must be an object with a \"Regex\" or a \"String\"",
+                       type);
+    }
+    return yk_regex_create(text, strlen(text), !expression, out);
+}
+
+static size_t character_length(const char *text, size_t length, uint32_t *character)
+{
+    const size_t used = yk_utf8_decode(text, length, character);
+    return used ? used : 1;
+}
+
+static void find_character(struct yk_text_pattern_search *search)
+{
+    const struct yk_text_pattern *pattern = &search->pattern;
+    while (search->from < search->length) {
+        uint32_t character = UINT32_MAX; /* stays for bytes that are not UTF-8 */
+        search->begin = search->from;
+        search->from += character_length(search->text + search->from, search->length - search->from,
+                                         &character);
+        if (character != UINT32_MAX && pattern->matches(character, pattern->argument)) {
+            search->end = search->from;
+            search->found = true;
+            return;
+        }
+    }
+    search->found = false;
+}
+
+yk_status yk_text_pattern_find_next(struct yk_text_pattern_search *search)
+{
+    if (!search->pattern.regex) {
+        find_character(search);
+        return YK_OK;
+    }
+    const bool behind_match = search->found;
+    const size_t done = search->end;
+    search->found = false;
+    while (search->from <= search->length && search->length > 0) {
+        YK_TRY(yk_regex_find(search->pattern.regex, search->workspace, search->text, search->length,
+                             search->from, &search->found, &search->begin, &search->end));
+        if (!search->found) {
+            break;
+        }
+        if (search->begin < search->end || !behind_match || search->end != done) {
+            search->from = search->end;
+            return YK_OK;
+        }
+        uint32_t ignored = 0;
+        search->from +=
+            character_length(search->text + search->from, search->length - search->from, &ignored);
+    }
+    search->found = false;
+    return YK_OK;
+}

@@ -1,0 +1,48 @@
+/*
+ * Text pattern: what a text is searched for, a regular expression or a class of characters. A
+ * pattern is a plain struct that is immutable once it is made: any number of threads may share it.
+ */
+#ifndef YK_TOKENIZER_TEXT_PATTERN_H
+#define YK_TOKENIZER_TEXT_PATTERN_H
+
+#include "base/json.h"
+#include "base/status.h"
+#include "tokenizer/regex.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One of the two. */
+struct yk_text_pattern {
+    const struct yk_regex *regex;
+    /* Whether a character matches; each is a match of its own. `argument` is that below. */
+    bool (*matches)(uint32_t character, uint32_t argument);
+    uint32_t argument;
+};
+
+/* Reads the "pattern" of a component: {"Regex": …} or {"String": …}. `type` is the type of the
+ * component, for messages. */
+yk_status yk_text_pattern_read_regex(const struct yk_json *node, const char *type,
+                                     struct yk_regex **out) YK_MUST_USE;
+
+/* The state of a search for all matches in a text, which is UTF-8. Initialize it with {.pattern,
+ * .workspace, .text, .length}. */
+struct yk_text_pattern_search {
+    struct yk_text_pattern pattern;
+    struct yk_regex_workspace *workspace;
+    const char *text;
+    size_t length;
+
+    /* The last result. A match may be empty. */
+    bool found;
+    size_t begin;
+    size_t end;
+
+    size_t from; /* internal: the search continues here */
+};
+
+/* Finds the next match. An empty match directly behind another match is none. */
+yk_status yk_text_pattern_find_next(struct yk_text_pattern_search *search) YK_MUST_USE;
+
+#endif
