@@ -94,6 +94,9 @@ yk_status yk_dataset_open(const struct yk_dataset_request *request, struct yk_da
     case YK_DATASET_MASKED_TEXT:
         status = open_masked(dataset);
         break;
+    case YK_DATASET_IMAGES:
+        status = yk_fail(YK_ERROR_INPUT, "%s: images are not read yet", request->path);
+        break;
     default:
         status = open_corpus(dataset);
         break;
@@ -118,6 +121,25 @@ void yk_dataset_close(struct yk_dataset *dataset)
 const struct yk_tokenizer *yk_dataset_tokenizer(const struct yk_dataset *dataset)
 {
     return dataset->corpus ? yk_corpus_tokenizer(dataset->corpus) : dataset->request.tokenizer;
+}
+
+int32_t yk_dataset_class_count(const struct yk_dataset *dataset)
+{
+    (void)dataset;
+    return 0;
+}
+
+const char *yk_dataset_class_name(const struct yk_dataset *dataset, int32_t class_index)
+{
+    (void)dataset;
+    (void)class_index;
+    return "";
+}
+
+int64_t yk_dataset_skipped_images(const struct yk_dataset *dataset)
+{
+    (void)dataset;
+    return 0;
 }
 
 yk_status yk_dataset_find_max_token_id(const struct yk_dataset *dataset, int32_t *out)

@@ -1,10 +1,11 @@
 /*
- * Dataset: the training data of a run, and the samplers of this data. There are four kinds:
+ * Dataset: the training data of a run, and the samplers of this data. There are five kinds:
  *   windows       text or token shards (data/corpus.h); the model predicts each next token
  *   masked        text or token shards; some tokens are masked, and the model predicts them from
  *                 the tokens before and after them
  *   pairs         sentences and their translations (data/sentence_pairs.h)
  *   instructions  prompts and their completions (data/instructions.h)
+ *   images        pictures and their classes (data/images/image_set.h)
  * An open dataset is immutable: any number of threads may use the same dataset. A dataset must
  * outlive its samplers. Everything that the request points to must outlive the dataset.
  *
@@ -17,6 +18,7 @@
  *   instruction_files, instruction_encoder      read files of instructions
  *   gettext_pairs, mo_catalogue,
  *   sentence_pair_cleaning                      collect sentence pairs from gettext catalogues
+ *   images/                                     images: files, decoding, resizing, sampling
  *   bleu                                        computes the score of translations
  */
 #ifndef YK_DATA_DATASET_H
@@ -24,6 +26,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
+#include "data/images/image_processor.h"
 #include "data/sampler.h"
 #include "tokenizer/tokenizer.h"
 
@@ -35,6 +38,7 @@ enum yk_dataset_kind {
     YK_DATASET_MASKED_TEXT,
     YK_DATASET_SENTENCE_PAIRS,
     YK_DATASET_INSTRUCTIONS,
+    YK_DATASET_IMAGES,
 };
 
 struct yk_dataset_request {
@@ -44,13 +48,15 @@ struct yk_dataset_request {
     const struct yk_tokenizer *tokenizer; /* windows: if NULL, each character is a token */
     double part;     /* use only this fraction of the data, from the beginning: above 0, up to 1 */
     double held_out; /* fraction of the used data, at its end, that is held out for evaluation: 0 to
-                        below 1 */
+                        below 1; for images, `part` and `held_out` are fractions of each class,
+                        whose images are chosen at random */
     int64_t longest; /* pairs: maximum number of tokens of a sentence; instructions: of an
                         instruction */
     int32_t start;   /* pairs: id of the first token that a decoder reads */
-    bool skip_faulty; /* pairs, instructions: skip items that are empty or too long; false means:
-                         fail */
+    bool skip_faulty; /* pairs, instructions: skip items that are empty or too long; images: leave
+                         out images that cannot be decoded; false means: fail */
     bool packed;      /* instructions: put several instructions into one sample */
+    const struct yk_image_processor *images; /* images: how the model expects them */
 };
 
 struct yk_dataset;
@@ -70,14 +76,22 @@ yk_status yk_dataset_find_max_token_id(const struct yk_dataset *dataset, int32_t
 /* Appends a description such as "3 files, 1.2MB, 94 characters" or "29000 pairs, …". */
 void yk_dataset_describe(const struct yk_dataset *dataset, struct yk_text *out);
 
+/* These two functions return the number of classes of images, and the name of a class. The number
+ * is 0 if the data is not images. */
+int32_t yk_dataset_class_count(const struct yk_dataset *dataset);
+const char *yk_dataset_class_name(const struct yk_dataset *dataset, int32_t class_index);
+
+/* Returns the number of images that were left out until now because they cannot be decoded. */
+int64_t yk_dataset_skipped_images(const struct yk_dataset *dataset);
+
 /* Creates a sampler over the training data, which is all data that is not held out. */
 yk_status yk_dataset_create_training_sampler(const struct yk_dataset *dataset,
                                              const struct yk_sampler_options *options,
                                              struct yk_sampler **out) YK_MUST_USE;
 
 /* Creates a sequential sampler. If `all` is false, it samples the held-out data; `*out` is NULL if
- * there is none. If `all` is true, it samples the whole corpus or, for pairs and instructions, the
- * data that is not held out. */
+ * there is none. If `all` is true, it samples the whole corpus, all images or, for pairs and
+ * instructions, the data that is not held out. */
 yk_status yk_dataset_create_evaluation_sampler(const struct yk_dataset *dataset,
                                                const struct yk_sampler_options *options, bool all,
                                                struct yk_sampler **out) YK_MUST_USE;

@@ -1,5 +1,7 @@
 #include "data/sampler.h"
 
+#include "base/number.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -89,14 +91,38 @@ static yk_status fetch_samples(const struct yk_sampler *sampler, int64_t first, 
     return YK_OK;
 }
 
+static yk_status fetch_images(const struct yk_sampler *sampler, int64_t first, int64_t count,
+                              struct yk_sample_slice *out)
+{
+    assert(sampler->sequence == 1 && out->pixels);
+    out->samples = count;
+    out->sequence = 1;
+    out->target_sequence = 0;
+    out->first_sample = first;
+    out->token_count = count;
+    yk_number_fill_int32_array(out->tokens, count, 0);
+    yk_number_fill_int32_array(out->lengths, count, 1);
+    return sampler->kind->fetch_images(sampler, first, count, out->pixels, out->targets);
+}
+
+static yk_status fetch(const struct yk_sampler *sampler, int64_t first, int64_t count,
+                       struct yk_sample_slice *out)
+{
+    const struct yk_sampler_callbacks *kind = sampler->kind;
+    if (kind->fetch_images) {
+        return fetch_images(sampler, first, count, out);
+    }
+    return kind->fetch_sample ? fetch_samples(sampler, first, count, out)
+                              : kind->fetch_slice(sampler, first, out);
+}
+
 yk_status yk_sampler_fetch_slice(const struct yk_sampler *sampler, int64_t first, int64_t count,
                                  struct yk_sample_slice *out)
 {
     if (first < 0) {
         return yk_fail(YK_ERROR_INPUT, "there is no sample %" PRId64 "; they count from 0", first);
     }
-    YK_TRY(sampler->kind->fetch_sample ? fetch_samples(sampler, first, count, out)
-                                       : sampler->kind->fetch_slice(sampler, first, out));
+    YK_TRY(fetch(sampler, first, count, out));
     const int64_t rows =
         out->samples * (out->target_sequence > 0 ? out->target_sequence : out->sequence);
     out->loss_targets = 0;

@@ -10,8 +10,12 @@
  * pairs puts pairs of similar length together; its unit is a whole slice. A slice is a micro-batch,
  * or the part of a micro-batch that one rank computes.
  *
+ * A sample is a sequence of tokens or an image. An image is a sample of one token: `tokens` holds
+ * 0, `targets` holds the label, and `pixels` holds the image.
+ *
  * Each kind implements struct yk_sampler_callbacks: window_sampler.c and sentence_pair_sampler.c
- * (declared at the end of this file), masked_sampler.h, instruction_sampler.h.
+ * (declared at the end of this file), masked_sampler.h, instruction_sampler.h,
+ * images/image_sampler.h.
  */
 #ifndef YK_DATA_SAMPLER_H
 #define YK_DATA_SAMPLER_H
@@ -40,11 +44,13 @@ struct yk_sample_slice {
     int32_t *target_tokens;  /* (B, S) input of the decoder; NULL means: no decoder */
     int32_t *targets; /* (B, S) with a decoder, otherwise (B, T); a negative target is not part of
                          the loss */
+    uint8_t *pixels;  /* (B, channels, height, width) of images; NULL means: no images */
 };
 
 struct yk_sampler;
 
-/* The functions of one kind of sampler. A kind has either fetch_sample or fetch_slice. */
+/* The functions of one kind of sampler. A kind has one of fetch_sample, fetch_images and
+ * fetch_slice. */
 struct yk_sampler_callbacks {
     void (*destroy)(struct yk_sampler *sampler); /* NULL means: free() is enough */
 
@@ -52,6 +58,11 @@ struct yk_sampler_callbacks {
      * number of tokens that are not padding. */
     yk_status (*fetch_sample)(const struct yk_sampler *sampler, int64_t number, int32_t *tokens,
                               int32_t *targets, int64_t *present);
+
+    /* For units that are images. Writes the pixels and labels of the images `first` to `first` +
+     * `count` - 1. The label of an image that is left out is YK_SAMPLER_NO_TARGET. */
+    yk_status (*fetch_images)(const struct yk_sampler *sampler, int64_t first, int64_t count,
+                              uint8_t *pixels, int32_t *labels);
 
     /* For units that are slices. Writes all members of the slice except `loss_targets`. */
     yk_status (*fetch_slice)(const struct yk_sampler *sampler, int64_t number,
@@ -69,10 +80,12 @@ struct yk_sampler {
                                  target tokens; 0 means: a unit is a sample */
     bool all_tokens_have_targets; /* every token of every sample has a target, so targets need not
                                      be counted */
+    int64_t pixel_bytes;          /* number of bytes of one image; 0 means: samples are tokens */
 };
 
 struct yk_sampler_options {
-    int64_t sequence;   /* T, the length of a sample; for all kinds except sentence pairs */
+    int64_t
+        sequence; /* T, the length of a sample; for all kinds except sentence pairs and images */
     int64_t slice_rows; /* for sentence pairs: with padding, a slice has at most this many source
                            tokens, and at most this many target tokens */
     uint64_t seed;      /* seed of the random order of training samples */
