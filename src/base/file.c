@@ -1,5 +1,6 @@
 #include "base/file.h"
 
+#include "base/input_stream.h"
 #include "base/system.h"
 #include "base/units.h"
 
@@ -117,6 +118,7 @@ int yk_file_write_to_descriptor(int descriptor, const void *bytes, size_t length
 /* The most bytes to read, and the parts of the error message: what has this limit, and why. */
 struct limit {
     uint64_t most;
+    bool decompresses; /* gzip data is read as what it decompresses to */
     const char *who;
     const char *why;
 };
@@ -162,15 +164,47 @@ static yk_status read_descriptor(int descriptor, const char *path, const struct 
     }
 }
 
+/* Reads a stream to its end. The limit is for the bytes that it is decompressed to. */
+static yk_status read_stream(struct yk_input_stream *stream, const char *path,
+                             const struct limit *limit, struct yk_text *out)
+{
+    char chunk[1 << 16];
+    uint64_t left = limit->most;
+    size_t length = 0;
+    do {
+        YK_TRY(yk_input_stream_read(stream, chunk, sizeof chunk, &length));
+        if (length > left) {
+            return fail_too_long(path, limit);
+        }
+        left -= length;
+        yk_text_add_bytes(out, chunk, length);
+        YK_TRY(yk_text_status(out));
+    } while (length > 0);
+    return YK_OK;
+}
+
+static yk_status read_all(int descriptor, const char *path, const struct limit *limit,
+                          struct yk_text *out)
+{
+    struct yk_input_stream *stream = NULL;
+    if (!limit->decompresses) {
+        return read_descriptor(descriptor, path, limit, out);
+    }
+    YK_TRY(yk_input_stream_open(descriptor, path, &stream));
+    const yk_status status = read_stream(stream, path, limit, out);
+    yk_input_stream_close(stream);
+    return status;
+}
+
 static yk_status read_limited(const char *path, const struct limit *limit, struct yk_text *out)
 {
     int descriptor = -1;
     if (strcmp(path, "-") == 0) {
-        return read_descriptor(STDIN_FILENO, "standard input", limit, out);
+        return read_all(STDIN_FILENO, "standard input", limit, out);
     }
     YK_TRY(yk_file_open_for_reading(path, true, &descriptor));
     yk_status status = check_length(descriptor, path, limit);
-    YK_IF_OK(read_descriptor(descriptor, path, limit, out));
+    YK_IF_OK(read_all(descriptor, path, limit, out));
     close(descriptor);
     return status;
 }
@@ -202,6 +236,7 @@ yk_status yk_file_read_training_data(const char *path, struct yk_text *out)
     const double left = fmax(most - (double)out->length, 0);
     const struct limit limit = {
         .most = free > 0 ? (uint64_t)left : UINT64_MAX,
+        .decompresses = true,
         .who = "data that is read whole",
         .why = ", an eighth of the memory that is free; use less of it (text for training may be "
                "turned into tokens: yoke tokenize -o)",

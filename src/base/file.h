@@ -34,10 +34,10 @@ yk_status yk_file_read_document_to_arena(const char *path, struct yk_arena *aren
 /* Does the same as yk_file_read_document(), but with a limit of `most` bytes. */
 yk_status yk_file_read_with_limit(const char *path, uint64_t most, struct yk_text *out) YK_MUST_USE;
 
-/* Does the same as yk_file_read_document() for training data. The limit for all bytes in `out`
- * together is one eighth of the free memory, because the data needs several times its size after
- * conversion. The limit is never less than YK_FILE_MAX_DOCUMENT_BYTES. There is no limit if the
- * size of the free memory is unknown. */
+/* Does the same as yk_file_read_document() for training data. Gzip data (base/input_stream.h) is
+ * decompressed. The limit for all bytes in `out` together is one eighth of the free memory, because
+ * the data needs several times its size after conversion. The limit is never less than
+ * YK_FILE_MAX_DOCUMENT_BYTES. There is no limit if the size of the free memory is unknown. */
 yk_status yk_file_read_training_data(const char *path, struct yk_text *out) YK_MUST_USE;
 
 /* Opens a regular file for reading. If `pipes` is true, also opens a pipe that this process

@@ -1,11 +1,11 @@
 #include "data/instructions.h"
 
 #include "base/file.h"
+#include "base/input_stream.h"
 #include "base/utf8.h"
 #include "data/instruction_encoder.h"
 #include "data/json_records.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -19,13 +19,20 @@ enum content {
     CONTENT_INSTRUCTIONS,
 };
 
+static bool ends_with(const char *path, size_t length, const char *ending)
+{
+    const size_t wanted = strlen(ending);
+    return length > wanted && strncasecmp(path + length - wanted, ending, wanted) == 0;
+}
+
 static bool has_json_name(const char *path)
 {
     static const char *const endings[] = {".jsonl", ".ndjson", ".json"};
-    const size_t length = strlen(path);
+    static const char compressed[] = ".gz";
+    size_t length = strlen(path);
+    length -= ends_with(path, length, compressed) ? strlen(compressed) : 0;
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        const size_t wanted = strlen(endings[i]);
-        if (length > wanted && strcasecmp(path + length - wanted, endings[i]) == 0) {
+        if (ends_with(path, length, endings[i])) {
             return true;
         }
     }
@@ -40,17 +47,29 @@ bool yk_instruction_files_recognize_beginning(const char *bytes, size_t length)
            yk_instruction_encoder_supports_object(object, size);
 }
 
+static yk_status fill(struct yk_input_stream *stream, char *bytes, size_t *out)
+{
+    size_t used = 1;
+    *out = 0;
+    while (used > 0 && *out < YK_INSTRUCTION_FILES_BEGINNING_BYTES) {
+        YK_TRY(yk_input_stream_read(stream, bytes + *out,
+                                    YK_INSTRUCTION_FILES_BEGINNING_BYTES - *out, &used));
+        *out += used;
+    }
+    return YK_OK;
+}
+
 /* Reads the beginning of a regular file into a buffer of YK_INSTRUCTION_FILES_BEGINNING_BYTES. */
 static yk_status read_beginning(const char *path, char *bytes, size_t *out)
 {
     int file = -1;
+    struct yk_input_stream *stream = NULL;
     YK_TRY(yk_file_open_for_reading(path, false, &file));
-    const int64_t length = yk_file_read_at(file, 0, bytes, YK_INSTRUCTION_FILES_BEGINNING_BYTES);
-    const int fault = errno;
+    yk_status status = yk_input_stream_open(file, path, &stream);
+    YK_IF_OK(fill(stream, bytes, out));
+    yk_input_stream_close(stream);
     close(file);
-    *out = length > 0 ? (size_t)length : 0;
-    return length >= 0 ? YK_OK
-                       : yk_fail(YK_ERROR_SYSTEM, "cannot read %s: %s", path, strerror(fault));
+    return status;
 }
 
 /* Classifies a file by its beginning, for which `bytes` is a buffer. */

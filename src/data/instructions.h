@@ -103,7 +103,8 @@ void yk_instructions_describe(const struct yk_instructions *instructions, struct
 /*
  * ---- instruction files: finds the files of a path that contain instructions ----
  *
- * A JSON file is a file whose name ends in .jsonl, .ndjson or .json (upper or lower case). A file
+ * A JSON file is a file whose name ends in .jsonl, .ndjson or .json, or in one of them and .gz
+ * (upper or lower case). Gzip data is decompressed, whatever the name of the file. A file
  * begins with an instruction if its first JSON object, which may be in a list, has the members of
  * an instruction and ends within the first YK_INSTRUCTION_FILES_BEGINNING_BYTES bytes.
  *   a single file   contains instructions if it is a JSON file or begins with an instruction

@@ -1,6 +1,7 @@
 #include "data/text_reader.h"
 
 #include "base/file.h"
+#include "base/input_stream.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "base/utf8.h"
@@ -27,6 +28,7 @@ struct yk_text_reader {
     const atomic_bool *stop;       /* or NULL */
     struct yk_utf8_position place; /* position in the file of the first byte of `held` */
     int descriptor;
+    struct yk_input_stream *stream; /* over `descriptor` */
     bool ended;
 };
 
@@ -45,6 +47,7 @@ yk_status yk_text_reader_open(const char *path, const struct yk_chunk_boundary_r
     if (status == YK_OK && !standard) {
         status = yk_file_open_for_reading(path, true, &reader->descriptor);
     }
+    YK_IF_OK(yk_input_stream_open(reader->descriptor, reader->path.bytes, &reader->stream));
     YK_TRY_OR_CLEAN_UP(status, yk_text_reader_close(reader));
     *out = reader;
     return YK_OK;
@@ -55,6 +58,7 @@ void yk_text_reader_close(struct yk_text_reader *reader)
     if (!reader) {
         return;
     }
+    yk_input_stream_close(reader->stream);
     if (reader->descriptor > STDIN_FILENO) {
         close(reader->descriptor);
     }
@@ -72,13 +76,13 @@ void yk_text_reader_set_stop_flag(struct yk_text_reader *reader, const atomic_bo
 static yk_status wait_for_bytes(const struct yk_text_reader *reader)
 {
     struct pollfd ready = {.fd = reader->descriptor, .events = POLLIN};
-    int count = 0;
+    int count = yk_input_stream_has_buffered_bytes(reader->stream) ? 1 : 0;
     do {
         if (reader->stop && atomic_load(reader->stop)) {
             return yk_fail(YK_ERROR_STOPPED, "stopped while %s was read",
                            yk_text_chars(&reader->path));
         }
-        count = poll(&ready, 1, WAIT_MS);
+        count = count > 0 ? count : poll(&ready, 1, WAIT_MS);
     } while (count == 0 || (count < 0 && errno == EINTR));
     return YK_OK;
 }
@@ -90,15 +94,10 @@ static yk_status fill(struct yk_text_reader *reader, size_t wanted)
     while (!reader->ended && held->length < wanted) {
         YK_TRY(wait_for_bytes(reader));
         YK_TRY_ALLOCATED(yk_text_reserve(held, BLOCK_BYTES));
-        ssize_t used = -1;
-        do {
-            used = read(reader->descriptor, held->bytes + held->length, BLOCK_BYTES);
-        } while (used < 0 && errno == EINTR);
-        if (used < 0) {
-            return yk_fail(YK_ERROR_INPUT, "cannot read %s: %s", yk_text_chars(&reader->path),
-                           strerror(errno));
-        }
-        held->length += (size_t)used;
+        size_t used = 0;
+        YK_TRY(
+            yk_input_stream_read(reader->stream, held->bytes + held->length, BLOCK_BYTES, &used));
+        held->length += used;
         reader->ended = used == 0;
     }
     return YK_OK;

@@ -1,9 +1,10 @@
 /*
- * Text reader: reads a UTF-8 file in chunks, so that a file of any size needs little memory. A
- * chunk ends where the text may be cut for the tokenizer (tokenizer/chunk_boundary.h). If it is
- * not known where text may be cut for this tokenizer, the whole file is one chunk. Reading fails if
- * a chunk would be longer than YK_TEXT_READER_MAX_CHUNK_FACTOR normal chunks, or if the text is not
- * UTF-8. Only one thread at a time may use a reader.
+ * Text reader: reads a UTF-8 file in chunks, so that a file of any size needs little memory. Gzip
+ * data is decompressed (base/input_stream.h). A chunk ends where the text may be cut for the
+ * tokenizer (tokenizer/chunk_boundary.h). If it is not known where text may be cut for this
+ * tokenizer, the whole file is one chunk. Reading fails if a chunk would be longer than
+ * YK_TEXT_READER_MAX_CHUNK_FACTOR normal chunks, or if the text is not UTF-8. Only one thread at a
+ * time may use a reader.
  */
 #ifndef YK_DATA_TEXT_READER_H
 #define YK_DATA_TEXT_READER_H

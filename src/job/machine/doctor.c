@@ -172,6 +172,7 @@ static const struct dependency dependencies[] = {
     {"PCRE2", "tokens of text", "libpcre2-8-0", "libpcre2-8.so.0", .version = pcre2_version},
     {"utf8proc", "tokens of text", "libutf8proc2", "libutf8proc.so.3 libutf8proc.so.2",
      .symbol = "utf8proc_version"},
+    {"zlib", "gzip data", "zlib1g", "libz.so.1", .symbol = "zlibVersion"},
     {"CUDA driver", "training on NVIDIA GPUs", "libcuda1", "libcuda.so.1", .version = cuda_version},
     {"NVML", "finding NVIDIA GPUs", "libnvidia-ml1", "libnvidia-ml.so.1", .version = nvml_version},
     {"cuBLASLt", "training on NVIDIA GPUs", "libcublaslt11",
