@@ -1,6 +1,7 @@
 #include "data/dataset.h"
 
 #include "data/corpus.h"
+#include "data/images/image_data.h"
 #include "data/instruction_sampler.h"
 #include "data/masked_sampler.h"
 #include "data/sentence_pairs.h"
@@ -17,6 +18,7 @@ struct yk_dataset {
     struct yk_instructions *instructions;
     struct yk_instructions *other_instructions;
     struct yk_masked_sampler_token_ids masked;
+    struct yk_image_data *images;
 };
 
 static yk_status open_corpus(struct yk_dataset *dataset)
@@ -78,6 +80,19 @@ static yk_status open_instructions(struct yk_dataset *dataset)
     return yk_instructions_open(&inner, &dataset->other_instructions);
 }
 
+static yk_status open_images(struct yk_dataset *dataset)
+{
+    const struct yk_dataset_request *request = &dataset->request;
+    const struct yk_image_data_request inner = {
+        .path = request->path,
+        .processor = request->images,
+        .part = request->part,
+        .held_out = request->held_out,
+        .skip_faulty = request->skip_faulty,
+    };
+    return yk_image_data_open(&inner, &dataset->images);
+}
+
 yk_status yk_dataset_open(const struct yk_dataset_request *request, struct yk_dataset **out)
 {
     struct yk_dataset *dataset = calloc(1, sizeof *dataset);
@@ -95,7 +110,7 @@ yk_status yk_dataset_open(const struct yk_dataset_request *request, struct yk_da
         status = open_masked(dataset);
         break;
     case YK_DATASET_IMAGES:
-        status = yk_fail(YK_ERROR_INPUT, "%s: images are not read yet", request->path);
+        status = open_images(dataset);
         break;
     default:
         status = open_corpus(dataset);
@@ -114,6 +129,7 @@ void yk_dataset_close(struct yk_dataset *dataset)
         yk_sentence_pairs_close(dataset->other_pairs);
         yk_instructions_close(dataset->instructions);
         yk_instructions_close(dataset->other_instructions);
+        yk_image_data_close(dataset->images);
         free(dataset);
     }
 }
@@ -125,27 +141,27 @@ const struct yk_tokenizer *yk_dataset_tokenizer(const struct yk_dataset *dataset
 
 int32_t yk_dataset_class_count(const struct yk_dataset *dataset)
 {
-    (void)dataset;
-    return 0;
+    return dataset->images ? yk_image_data_set(dataset->images)->class_count : 0;
 }
 
 const char *yk_dataset_class_name(const struct yk_dataset *dataset, int32_t class_index)
 {
-    (void)dataset;
-    (void)class_index;
-    return "";
+    return yk_image_data_set(dataset->images)->class_names[class_index];
 }
 
 int64_t yk_dataset_skipped_images(const struct yk_dataset *dataset)
 {
-    (void)dataset;
-    return 0;
+    return dataset->images ? yk_image_data_skipped(dataset->images) : 0;
 }
 
 yk_status yk_dataset_find_max_token_id(const struct yk_dataset *dataset, int32_t *out)
 {
     if (dataset->corpus) {
         return yk_corpus_find_max_token_id(dataset->corpus, out);
+    }
+    if (dataset->images) {
+        *out = 0; /* the one token of every image */
+        return YK_OK;
     }
     *out = yk_tokenizer_vocabulary_size(dataset->request.tokenizer) - 1;
     return YK_OK;
@@ -157,6 +173,8 @@ void yk_dataset_describe(const struct yk_dataset *dataset, struct yk_text *out)
         yk_sentence_pairs_describe(dataset->pairs, out);
     } else if (dataset->instructions) {
         yk_instructions_describe(dataset->instructions, out);
+    } else if (dataset->images) {
+        yk_image_data_describe(dataset->images, out);
     } else {
         yk_corpus_describe(dataset->corpus, out);
     }
@@ -169,6 +187,9 @@ static yk_status create_sampler(const struct yk_dataset *dataset,
                                 struct yk_sampler **out)
 {
     const bool held_out = options->sequential && !all;
+    const enum yk_image_data_role role = !options->sequential ? YK_IMAGE_DATA_TRAINING
+                                         : all                ? YK_IMAGE_DATA_FINAL
+                                                              : YK_IMAGE_DATA_HELD_OUT;
     const struct yk_sentence_pairs *pairs = held_out ? dataset->other_pairs : dataset->pairs;
     const struct yk_instructions *instructions =
         held_out ? dataset->other_instructions : dataset->instructions;
@@ -189,6 +210,8 @@ static yk_status create_sampler(const struct yk_dataset *dataset,
     case YK_DATASET_MASKED_TEXT:
         return options->sequential && range.count == 0 ? YK_OK
                                                        : yk_masked_sampler_create(&masked, out);
+    case YK_DATASET_IMAGES:
+        return yk_image_data_create_sampler(dataset->images, role, options, out);
     default:
         return held_out && range.count < 2 ? YK_OK : yk_window_sampler_create(&range, options, out);
     }

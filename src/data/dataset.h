@@ -48,8 +48,7 @@ struct yk_dataset_request {
     const struct yk_tokenizer *tokenizer; /* windows: if NULL, each character is a token */
     double part;     /* use only this fraction of the data, from the beginning: above 0, up to 1 */
     double held_out; /* fraction of the used data, at its end, that is held out for evaluation: 0 to
-                        below 1; for images, `part` and `held_out` are fractions of each class,
-                        whose images are chosen at random */
+                        below 1; for images see data/images/image_data.h */
     int64_t longest; /* pairs: maximum number of tokens of a sentence; instructions: of an
                         instruction */
     int32_t start;   /* pairs: id of the first token that a decoder reads */
@@ -90,8 +89,9 @@ yk_status yk_dataset_create_training_sampler(const struct yk_dataset *dataset,
                                              struct yk_sampler **out) YK_MUST_USE;
 
 /* Creates a sequential sampler. If `all` is false, it samples the held-out data; `*out` is NULL if
- * there is none. If `all` is true, it samples the whole corpus, all images or, for pairs and
- * instructions, the data that is not held out. */
+ * there is none. If `all` is true, it samples the whole corpus; for pairs and instructions, the
+ * data that is not held out; for images, those of the final evaluation (data/images/image_data.h).
+ */
 yk_status yk_dataset_create_evaluation_sampler(const struct yk_dataset *dataset,
                                                const struct yk_sampler_options *options, bool all,
                                                struct yk_sampler **out) YK_MUST_USE;

@@ -1,0 +1,102 @@
+#include "data/images/image_set.h"
+
+#include "data/images/cifar.h"
+#include "data/images/idx.h"
+#include "data/images/image_file.h"
+#include "data/images/image_folder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct form {
+    const char *name;
+    bool (*detect)(const char *path);
+    yk_status (*read)(const char *path, struct yk_image_set *set);
+} forms[] = {
+    {"CIFAR", yk_cifar_detect, yk_cifar_read},
+    {"IDX", yk_idx_detect, yk_idx_read},
+    {"folder tree", yk_image_folder_detect, yk_image_folder_read},
+};
+
+static const struct form *find_form(const char *path)
+{
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (forms[i].detect(path)) {
+            return &forms[i];
+        }
+    }
+    return NULL;
+}
+
+bool yk_image_set_detect(const char *path)
+{
+    return find_form(path) != NULL;
+}
+
+static yk_status read(const char *path, struct yk_image_set *set)
+{
+    const struct form *form = find_form(path);
+    if (!form) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: there are no images; images are a folder with a sub-folder of PNG or "
+                       "JPEG files for each class, CIFAR's binary files, or IDX files",
+                       path);
+    }
+    set->form = form->name;
+    YK_TRY(form->read(path, set));
+    if (set->splits[YK_IMAGE_SPLIT_TRAIN].count == 0 &&
+        set->splits[YK_IMAGE_SPLIT_TEST].count == 0) {
+        return yk_fail(YK_ERROR_INPUT, "%s: there are no images", path);
+    }
+    return YK_OK;
+}
+
+yk_status yk_image_set_open(const char *path, struct yk_image_set **out)
+{
+    struct yk_image_set *set = NULL;
+    YK_TRY_NEW_WITH_OWN_ARENA(set);
+    YK_TRY_OR_CLEAN_UP(read(path, set), yk_image_set_close(set));
+    *out = set;
+    return YK_OK;
+}
+
+void yk_image_set_close(struct yk_image_set *set)
+{
+    if (set) {
+        for (int s = 0; s < YK_IMAGE_SPLIT_COUNT; s++) {
+            free(set->splits[s].records);
+        }
+        yk_arena_destroy(set->arena);
+    }
+}
+
+static yk_status read_record(const struct yk_image_split *split, int64_t index,
+                             struct yk_image *out)
+{
+    const uint8_t *from = split->records + index * split->record_bytes + split->pixel_offset;
+    const int64_t pixels = split->height * split->width;
+    YK_TRY(yk_image_allocate(split->height, split->width, split->channels, out));
+    if (!split->planar) {
+        memcpy(out->pixels, from, (size_t)(pixels * split->channels));
+        return YK_OK;
+    }
+    for (int64_t c = 0; c < split->channels; c++) {
+        for (int64_t i = 0; i < pixels; i++) {
+            out->pixels[i * split->channels + c] = from[c * pixels + i];
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_image_set_read(const struct yk_image_split *split, int64_t index, int64_t channels,
+                            struct yk_image *out)
+{
+    if (split->paths) {
+        return yk_image_file_read(split->paths[index], channels, out);
+    }
+    struct yk_image image = {0};
+    YK_TRY(read_record(split, index, &image));
+    YK_TRY_OR_CLEAN_UP(yk_image_convert(&image, channels), yk_image_free(&image));
+    *out = image;
+    return YK_OK;
+}
