@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,53 +168,134 @@ static void scale_row_of_1(const uint8_t *row, const struct weights *weights, in
     }
 }
 
-/* Adds up `length` rows under their weights; `sums` has room for a row. */
-static void scale_column(const uint8_t *rows, int64_t row_bytes, const int32_t *values,
-                         int64_t length, int32_t *sums, uint8_t *out)
+/* One pass over rows or columns of pixels, from (in_height, …) to (height, width, channels). */
+struct pass {
+    const uint8_t *in;
+    int64_t stride; /* bytes from one row of the input to the next */
+    int64_t height; /* of the output */
+    int64_t width;  /* of the output */
+    int64_t channels;
+    const struct weights *weights;
+    uint8_t *out;
+};
+
+static void scale_rows(const struct pass *pass)
 {
-    for (int64_t x = 0; x < row_bytes; x++) {
-        sums[x] = 1 << (PRECISION_BITS - 1);
-    }
-    for (int64_t i = 0; i < length; i++) {
-        const uint8_t *row = rows + i * row_bytes;
-        const int32_t value = values[i];
-        for (int64_t x = 0; x < row_bytes; x++) {
-            sums[x] += row[x] * value;
+    for (int64_t y = 0; y < pass->height; y++) {
+        const uint8_t *row = pass->in + y * pass->stride;
+        uint8_t *out = pass->out + y * pass->width * pass->channels;
+        if (pass->channels == 3) {
+            scale_row_of_3(row, pass->weights, pass->width, out);
+        } else {
+            scale_row_of_1(row, pass->weights, pass->width, out);
         }
-    }
-    for (int64_t x = 0; x < row_bytes; x++) {
-        out[x] = clip(sums[x]);
     }
 }
 
-/* The work of one resize. Rows of the source that the window needs are scaled into `rows`. */
+/* `sums` has room for a row. */
+static void scale_columns(const struct pass *pass, int32_t *sums)
+{
+    const int64_t row_bytes = pass->width * pass->channels;
+    for (int64_t y = 0; y < pass->height; y++) {
+        const uint8_t *rows = pass->in + pass->weights->first[y] * pass->stride;
+        const int32_t *values = pass->weights->values + y * pass->weights->most;
+        uint8_t *out = pass->out + y * row_bytes;
+        for (int64_t x = 0; x < row_bytes; x++) {
+            sums[x] = 1 << (PRECISION_BITS - 1);
+        }
+        for (int64_t i = 0; i < pass->weights->length[y]; i++) {
+            const uint8_t *row = rows + i * pass->stride;
+            const int32_t value = values[i];
+            for (int64_t x = 0; x < row_bytes; x++) {
+                sums[x] += row[x] * value;
+            }
+        }
+        for (int64_t x = 0; x < row_bytes; x++) {
+            out[x] = clip(sums[x]);
+        }
+    }
+}
+
+static void copy_rows(const struct pass *pass)
+{
+    const size_t row_bytes = (size_t)(pass->width * pass->channels);
+    for (int64_t y = 0; y < pass->height; y++) {
+        memcpy(pass->out + (size_t)y * row_bytes, pass->in + y * pass->stride, row_bytes);
+    }
+}
+
+/* What a resize allocates. */
 struct work {
     struct weights across; /* of columns; empty if the width stays */
     struct weights down;   /* of rows; empty if the height stays */
-    uint8_t *rows;         /* (row_count, window.width, channels) */
-    int32_t *sums;         /* (window.width, channels) */
-    int64_t first_row;     /* of the source */
-    int64_t row_count;
+    uint8_t *between;      /* the result of the first of two passes */
+    int32_t *sums;
 };
 
-static void scale_rows(const struct yk_image *image, const struct yk_image_resize_request *request,
-                       const struct work *work, uint8_t *rows)
+/* The input positions that some output positions need. */
+static int64_t span_of(const struct weights *weights, int64_t count, int64_t *out_first)
 {
-    const struct yk_image_rectangle *source = &request->source;
-    const int64_t channels = image->channels;
-    const int64_t row_bytes = request->window.width * channels;
-    for (int64_t y = 0; y < work->row_count; y++) {
-        const uint8_t *row =
-            image->pixels +
-            ((source->top + work->first_row + y) * image->width + source->left) * channels;
-        if (!work->across.values) {
-            memcpy(rows + y * row_bytes, row + request->window.left * channels, (size_t)row_bytes);
-        } else if (channels == 3) {
-            scale_row_of_3(row, &work->across, request->window.width, rows + y * row_bytes);
-        } else {
-            scale_row_of_1(row, &work->across, request->window.width, rows + y * row_bytes);
-        }
+    *out_first = weights->first[0];
+    return weights->first[count - 1] + weights->length[count - 1] - *out_first;
+}
+
+/* Makes the weights count from `first` on. */
+static void shift_weights(struct weights *weights, int64_t count, int64_t first)
+{
+    for (int64_t i = 0; i < count; i++) {
+        weights->first[i] -= first;
     }
+}
+
+static yk_status allocate_between(struct work *work, int64_t height, int64_t width,
+                                  int64_t channels, int64_t sums)
+{
+    work->between = malloc((size_t)(height * width * channels));
+    work->sums = malloc((size_t)(sums * channels) * sizeof *work->sums);
+    YK_TRY_ALLOCATED(work->between && work->sums);
+    return YK_OK;
+}
+
+/* Scales rows, then columns. `from` is the source, whose rows are `stride` bytes apart. */
+static yk_status scale_rows_first(const uint8_t *from, int64_t stride, int64_t channels,
+                                  const struct yk_image_rectangle *window, struct work *work,
+                                  uint8_t *out)
+{
+    int64_t first = 0;
+    const int64_t rows = span_of(&work->down, window->height, &first);
+    YK_TRY(allocate_between(work, rows, window->width, channels, window->width));
+    scale_rows(&(struct pass){from + first * stride, stride, rows, window->width, channels,
+                              &work->across, work->between});
+    shift_weights(&work->down, window->height, first);
+    scale_columns(&(struct pass){work->between, window->width * channels, window->height,
+                                 window->width, channels, &work->down, out},
+                  work->sums);
+    return YK_OK;
+}
+
+/* Scales columns, then rows. */
+static yk_status scale_columns_first(const uint8_t *from, int64_t stride, int64_t channels,
+                                     const struct yk_image_rectangle *window, struct work *work,
+                                     uint8_t *out)
+{
+    int64_t first = 0;
+    const int64_t columns = span_of(&work->across, window->width, &first);
+    YK_TRY(allocate_between(work, window->height, columns, channels, columns));
+    scale_columns(&(struct pass){from + first * channels, stride, window->height, columns, channels,
+                                 &work->down, work->between},
+                  work->sums);
+    shift_weights(&work->across, window->width, first);
+    scale_rows(&(struct pass){work->between, columns * channels, window->height, window->width,
+                              channels, &work->across, out});
+    return YK_OK;
+}
+
+/* Which pass Pillow 13 does first; Pillow 12 and older always scale rows first. */
+static bool columns_come_first(const struct yk_image_resize_request *request)
+{
+    const int64_t lost_rows = request->source.height - request->height;
+    const int64_t lost_columns = request->source.width - request->width;
+    return lost_rows > 0 && lost_rows > 2 * lost_columns;
 }
 
 static yk_status resize(const struct yk_image *image, const struct yk_image_resize_request *request,
@@ -222,30 +304,35 @@ static yk_status resize(const struct yk_image *image, const struct yk_image_resi
     const struct filter *filter = &filters[request->filter];
     const struct yk_image_rectangle *source = &request->source;
     const struct yk_image_rectangle *window = &request->window;
-    const int64_t row_bytes = window->width * image->channels;
-    if (request->width != source->width) {
+    const int64_t channels = image->channels;
+    const int64_t stride = image->width * channels;
+    const bool across = request->width != source->width;
+    const bool down = request->height != source->height;
+    const uint8_t *from = image->pixels + source->top * stride + source->left * channels;
+    if (across) {
         YK_TRY(compute_weights(filter, source->width, request->width, window->left, window->width,
                                &work->across));
     }
-    if (request->height == source->height) {
-        work->first_row = window->top;
-        work->row_count = window->height;
-        scale_rows(image, request, work, out);
-        return YK_OK;
+    if (down) {
+        YK_TRY(compute_weights(filter, source->height, request->height, window->top, window->height,
+                               &work->down));
     }
-    YK_TRY(compute_weights(filter, source->height, request->height, window->top, window->height,
-                           &work->down));
-    const int64_t last = window->height - 1;
-    work->first_row = work->down.first[0];
-    work->row_count = work->down.first[last] + work->down.length[last] - work->first_row;
-    work->rows = malloc((size_t)(work->row_count * row_bytes));
-    work->sums = malloc((size_t)row_bytes * sizeof *work->sums);
-    YK_TRY_ALLOCATED(work->rows && work->sums);
-    scale_rows(image, request, work, work->rows);
-    for (int64_t y = 0; y < window->height; y++) {
-        scale_column(work->rows + (work->down.first[y] - work->first_row) * row_bytes, row_bytes,
-                     work->down.values + y * work->down.most, work->down.length[y], work->sums,
-                     out + y * row_bytes);
+    if (across && down) {
+        return columns_come_first(request)
+                   ? scale_columns_first(from, stride, channels, window, work, out)
+                   : scale_rows_first(from, stride, channels, window, work, out);
+    }
+    struct pass pass = {from, stride, window->height, window->width, channels, &work->across, out};
+    pass.in += across ? 0 : window->left * channels;
+    pass.in += down ? 0 : window->top * stride;
+    if (down) {
+        YK_TRY(allocate_between(work, 1, 1, channels, window->width));
+        pass.weights = &work->down;
+        scale_columns(&pass, work->sums);
+    } else if (across) {
+        scale_rows(&pass);
+    } else {
+        copy_rows(&pass);
     }
     return YK_OK;
 }
@@ -298,7 +385,7 @@ yk_status yk_image_resize_to(const struct yk_image *image,
     const yk_status status = resize(image, request, &work, out);
     free_weights(&work.across);
     free_weights(&work.down);
-    free(work.rows);
+    free(work.between);
     free(work.sums);
     return status;
 }

@@ -74,10 +74,7 @@ static void convert_palette(struct decoder *decoder, size_t row_bytes)
 {
     png_colorp colours = NULL;
     int count = 0;
-    uint8_t palette[PALETTE_COLOURS][3];
-    for (int i = 0; i < PALETTE_COLOURS; i++) { /* what the file does not define is grey i */
-        memset(palette[i], i, sizeof palette[i]);
-    }
+    uint8_t palette[PALETTE_COLOURS][3] = {{0}}; /* what the file does not define is black */
     png_get_PLTE(decoder->png, decoder->info, &colours, &count);
     for (int i = 0; i < count && i < PALETTE_COLOURS; i++) {
         palette[i][0] = colours[i].red;
