@@ -10,9 +10,11 @@
 #include <jpeglib.h>
 
 enum {
-    MAX_SCANS = 100 /* of a progressive file; usual ones have about 10. Each takes the time of a
-                       whole picture, however few bytes it has */
+    MAX_SCANS = 100 /* of a progressive file; usual ones have about 10 */
 };
+
+/* Each scan takes the time of a whole picture, however few bytes it has: so many pixels in all. */
+#define MAX_SCANNED_PIXELS (24 * YK_IMAGE_MAX_PIXELS)
 
 /* libjpeg reports a failure by a callback that must not return: what must be freed then lies here,
  * not in local variables, whose values may be lost. */
@@ -83,8 +85,11 @@ static void skip(j_decompress_ptr jpeg, long count)
 
 static void check_scans(j_common_ptr jpeg)
 {
-    if (jpeg->is_decompressor && ((j_decompress_ptr)jpeg)->input_scan_number > MAX_SCANS) {
-        fail_with(jpeg->client_data, "too many scans");
+    struct decoder *decoder = jpeg->client_data;
+    const int64_t scans = decoder->jpeg.input_scan_number;
+    const int64_t pixels = decoder->image.height * decoder->image.width;
+    if (scans > MAX_SCANS || (pixels > 0 && scans > MAX_SCANNED_PIXELS / pixels)) {
+        fail_with(decoder, "too many scans");
     }
 }
 

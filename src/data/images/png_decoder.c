@@ -24,9 +24,10 @@ struct decoder {
     size_t length;
     size_t used;
     struct yk_image image;
-    uint8_t *samples; /* (height, row_bytes) as libpng gives them */
+    uint8_t *samples; /* (height, width) what libpng decodes, if it is not yet the pixels */
     png_bytep *rows;  /* (height) */
     int depth;        /* bits of a sample in the file */
+    void (*finish)(const struct decoder *decoder); /* makes the pixels; NULL means: they are made */
     jmp_buf on_error;
     char message[MESSAGE_BYTES];
 };
@@ -60,17 +61,27 @@ static void read_bytes(png_structp png, png_bytep out, size_t count)
     decoder->used += count;
 }
 
-/* The grey of a sample: 16 bits are cut off at 255, fewer than 8 are spread. */
-static uint8_t grey_of(const uint8_t *sample, int depth)
+/* Grey of fewer than 8 bits is spread. */
+static void spread_grey(const struct decoder *decoder)
 {
-    static const uint8_t spread[9] = {[1] = 255, [2] = 85, [4] = 17, [8] = 1};
-    if (depth == 16) {
-        return sample[0] != 0 ? 255 : sample[1];
+    static const uint8_t factors[] = {[1] = 255, [2] = 85, [4] = 17};
+    const struct yk_image *image = &decoder->image;
+    const uint8_t factor = factors[decoder->depth];
+    for (int64_t i = 0; i < image->height * image->width; i++) {
+        image->pixels[i] = (uint8_t)(image->pixels[i] * factor);
     }
-    return (uint8_t)(sample[0] * spread[depth]);
 }
 
-static void convert_palette(struct decoder *decoder, size_t row_bytes)
+/* Grey of 16 bits is cut off at 255. */
+static void cut_grey(const struct decoder *decoder)
+{
+    const struct yk_image *image = &decoder->image;
+    for (int64_t i = 0; i < image->height * image->width; i++) {
+        image->pixels[i] = decoder->samples[2 * i] != 0 ? 255 : decoder->samples[2 * i + 1];
+    }
+}
+
+static void look_up_palette(const struct decoder *decoder)
 {
     png_colorp colours = NULL;
     int count = 0;
@@ -82,36 +93,35 @@ static void convert_palette(struct decoder *decoder, size_t row_bytes)
         palette[i][2] = colours[i].blue;
     }
     const struct yk_image *image = &decoder->image;
-    for (int64_t y = 0; y < image->height; y++) {
-        const uint8_t *row = decoder->samples + (size_t)y * row_bytes;
-        uint8_t *out = image->pixels + y * image->width * 3;
-        for (int64_t x = 0; x < image->width; x++) {
-            memcpy(out + 3 * x, palette[row[x]], 3);
-        }
+    for (int64_t i = 0; i < image->height * image->width; i++) {
+        memcpy(image->pixels + 3 * i, palette[decoder->samples[i]], 3);
     }
 }
 
-/* Keeps the first one or three of a pixel's samples. */
-static void convert_samples(const struct decoder *decoder, size_t row_bytes)
+/* Most pictures are decoded to where they belong; others become samples first, which `finish` makes
+ * pixels of. */
+static yk_status allocate(struct decoder *decoder, int colour)
 {
-    const int depth = decoder->depth;
-    const int samples = png_get_channels(decoder->png, decoder->info);
-    const struct yk_image *image = &decoder->image;
-    const int64_t sample_bytes = depth == 16 ? 2 : 1;
-    const bool grey = samples == 1;
-    for (int64_t y = 0; y < image->height; y++) {
-        const uint8_t *row = decoder->samples + (size_t)y * row_bytes;
-        uint8_t *out = image->pixels + y * image->width * image->channels;
-        for (int64_t x = 0; x < image->width; x++) {
-            for (int64_t c = 0; c < image->channels; c++) {
-                const uint8_t *sample = row + (x * samples + c) * sample_bytes;
-                *out++ = grey ? grey_of(sample, depth) : sample[0];
-            }
-        }
+    const int64_t height = png_get_image_height(decoder->png, decoder->info);
+    const int64_t width = png_get_image_width(decoder->png, decoder->info);
+    const bool coloured = (colour & PNG_COLOR_MASK_COLOR) != 0;
+    const size_t row_bytes = png_get_rowbytes(decoder->png, decoder->info);
+    YK_TRY(yk_image_allocate(height, width, coloured ? 3 : 1, &decoder->image));
+    uint8_t *to = decoder->image.pixels;
+    if (decoder->finish == cut_grey || decoder->finish == look_up_palette) {
+        decoder->samples = malloc(row_bytes * (size_t)height);
+        YK_TRY_ALLOCATED(decoder->samples);
+        to = decoder->samples;
     }
+    decoder->rows = calloc((size_t)height, sizeof *decoder->rows);
+    YK_TRY_ALLOCATED(decoder->rows);
+    for (int64_t y = 0; y < height; y++) {
+        decoder->rows[y] = to + (size_t)y * row_bytes;
+    }
+    return YK_OK;
 }
 
-/* Reads the header and allocates. What it returns is not a failure of libpng. */
+/* Reads the header and prepares for the rows. */
 static yk_status begin(struct decoder *decoder)
 {
     png_set_user_limits(decoder->png, MAX_SIDE, MAX_SIDE);
@@ -119,23 +129,23 @@ static yk_status begin(struct decoder *decoder)
     png_set_chunk_malloc_max(decoder->png, MAX_CHUNK_BYTES);
     png_set_read_fn(decoder->png, decoder, read_bytes);
     png_read_info(decoder->png, decoder->info);
-    const int64_t height = png_get_image_height(decoder->png, decoder->info);
-    const int64_t width = png_get_image_width(decoder->png, decoder->info);
     const int colour = png_get_color_type(decoder->png, decoder->info);
     decoder->depth = png_get_bit_depth(decoder->png, decoder->info);
-    const bool coloured = (colour & PNG_COLOR_MASK_COLOR) != 0;
-    YK_TRY(yk_image_allocate(height, width, coloured ? 3 : 1, &decoder->image));
+    if (colour == PNG_COLOR_TYPE_PALETTE) {
+        decoder->finish = look_up_palette;
+    } else if (colour == PNG_COLOR_TYPE_GRAY && decoder->depth == 16) {
+        decoder->finish = cut_grey;
+    } else if (colour == PNG_COLOR_TYPE_GRAY && decoder->depth < 8) {
+        decoder->finish = spread_grey;
+    }
+    if (decoder->finish != cut_grey) {
+        png_set_strip_16(decoder->png);
+    }
+    png_set_strip_alpha(decoder->png);
     png_set_packing(decoder->png); /* samples of fewer than 8 bits become bytes */
     png_set_interlace_handling(decoder->png);
     png_read_update_info(decoder->png, decoder->info);
-    const size_t row_bytes = png_get_rowbytes(decoder->png, decoder->info);
-    decoder->samples = malloc(row_bytes * (size_t)height);
-    decoder->rows = calloc((size_t)height, sizeof *decoder->rows);
-    YK_TRY_ALLOCATED(decoder->samples && decoder->rows);
-    for (int64_t y = 0; y < height; y++) {
-        decoder->rows[y] = decoder->samples + (size_t)y * row_bytes;
-    }
-    return YK_OK;
+    return allocate(decoder, colour);
 }
 
 static yk_status decode(struct decoder *decoder)
@@ -158,11 +168,8 @@ yk_status yk_png_decoder_decode(const uint8_t *bytes, size_t length, struct yk_i
     decoder->info = decoder->png ? png_create_info_struct(decoder->png) : NULL;
     yk_status status = decoder->info ? decode(decoder) : yk_fail_out_of_memory();
     if (status == YK_OK) {
-        const size_t row_bytes = png_get_rowbytes(decoder->png, decoder->info);
-        if (png_get_color_type(decoder->png, decoder->info) == PNG_COLOR_TYPE_PALETTE) {
-            convert_palette(decoder, row_bytes);
-        } else {
-            convert_samples(decoder, row_bytes);
+        if (decoder->finish) {
+            decoder->finish(decoder);
         }
         *out = decoder->image;
     } else {
