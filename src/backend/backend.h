@@ -35,7 +35,7 @@
 #include <stdint.h>
 
 enum {
-    YK_BACKEND_ABI = 10,
+    YK_BACKEND_ABI = 11,
     YK_BACKEND_ALIGNMENT = 64, /* in bytes; minimum alignment of allocated memory */
     /* Additional scratch memory, in bytes, of a GPU that is opened with `side_streams`. */
     YK_BACKEND_SIDE_STREAM_BYTES = 128 << 20,

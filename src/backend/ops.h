@@ -35,6 +35,8 @@
     OP(NORM_BACKWARD, norm_backward, norm_backward)                                                \
     OP(EMBEDDING, embedding, embedding)                                                            \
     OP(EMBEDDING_BACKWARD, embedding_backward, embedding_backward)                                 \
+    OP(PATCHIFY, patchify, patchify)                                                               \
+    OP(PATCH_TOKENS, patch_tokens, patch_tokens)                                                   \
     OP(ROTARY, rotary, rotary)                                                                     \
     OP(QK_NORM, qk_norm, qk_norm)                                                                  \
     OP(QK_NORM_BACKWARD, qk_norm_backward, qk_norm_backward)                                       \
@@ -45,6 +47,7 @@
     OP(DROPOUT, dropout, dropout)                                                                  \
     OP(SUM_ROWS, sum_rows, sum_rows)                                                               \
     OP(CROSS_ENTROPY, cross_entropy, cross_entropy)                                                \
+    OP(ACCURACY, accuracy, accuracy)                                                               \
     OP(SUM_SQUARES, sum_squares, sum_squares)                                                      \
     OP(CLIP_NORM, clip_norm, optimizer_clip_norm)                                                  \
     OP(ADAMW, adamw, optimizer_adamw)                                                              \
@@ -260,6 +263,52 @@ struct yk_embedding_backward_op {
     enum yk_precision out_type;
 };
 
+enum {
+    YK_PATCHIFY_MAX_CHANNELS = 4
+};
+
+/*
+ * The patches of images as rows of a matrix, in which they are multiplied with the weights of a
+ * convolution. Patches do not overlap: an image has N = (height / patch_height) · (width /
+ * patch_width) of them, in rows from left to right; pixels behind the last whole patch are not
+ * used. A patch has K = channels · patch_height · patch_width elements, in this order. Element x of
+ * channel c becomes scale[c] · x + shift[c]. Each image has T = 1 + N rows; the first is that of
+ * the class token and is 0.
+ */
+struct yk_patchify_op {
+    int64_t batch; /* B, number of images */
+    int64_t channels;
+    int64_t height;
+    int64_t width;
+    int64_t patch_height;
+    int64_t patch_width;
+    const uint8_t *pixels; /* (B, channels, height, width) */
+    void *out;             /* (B·T, K) */
+    float scale[YK_PATCHIFY_MAX_CHANNELS];
+    float shift[YK_PATCHIFY_MAX_CHANNELS];
+    enum yk_precision type;
+};
+
+/* Returns the number of patches of an image. */
+static inline int64_t yk_ops_patch_count(const struct yk_patchify_op *op)
+{
+    return (op->height / op->patch_height) * (op->width / op->patch_width);
+}
+
+/* What is added to the embeddings of patches: out[row] = positions[t] + (t = 0 ? class_token :
+ * bias), where t is row mod sequence. The gradients are computed with struct yk_sum_rows_op. */
+struct yk_patch_tokens_op {
+    int64_t rows;
+    int64_t width;
+    int64_t sequence;              /* T */
+    const void *positions;         /* (T, width) */
+    const void *class_token;       /* (width) */
+    const void *bias;              /* (width) */
+    void *out;                     /* (rows, width) */
+    enum yk_precision weight_type; /* of positions, class_token and bias */
+    enum yk_precision out_type;
+};
+
 /* Rotary position embedding, in place. Rotates the pairs (i, i + rotary_size / 2) of every head,
  * for i from 0 to rotary_size / 2 − 1. The other elements of a head do not change. */
 struct yk_rotary_op {
@@ -446,6 +495,25 @@ struct yk_cross_entropy_op {
     float smoothing;
     float softcap; /* 0 means: logits are not capped */
     float factor;
+    enum yk_precision type;
+};
+
+enum {
+    YK_ACCURACY_TOP = 5 /* a target that is among so many best classes is the second kind of hit */
+};
+
+/*
+ * Counts the rows whose target is the class with the largest logit, and those whose target is among
+ * the YK_ACCURACY_TOP classes with the largest logits. Of equal logits, the first counts as larger.
+ * A row with a negative target is not counted.
+ */
+struct yk_accuracy_op {
+    int64_t rows;
+    int64_t classes;
+    int64_t stride;
+    const void *logits; /* (rows, classes) */
+    const int32_t *targets;
+    double *hits; /* (2) the op adds both numbers to these */
     enum yk_precision type;
 };
 

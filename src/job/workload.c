@@ -20,7 +20,13 @@ yk_status yk_workload_from_request(const struct yk_workload_request *request,
         return yk_fail(YK_ERROR_USAGE, "--nf4 freezes the weights, so that nothing is left to "
                                        "train; add adapters with --lora 32");
     }
-    const int64_t usual = config->positions < USUAL_SEQUENCE ? config->positions : USUAL_SEQUENCE;
+    const bool images = yk_model_config_reads_images(config);
+    const int64_t usual =
+        images || config->positions < USUAL_SEQUENCE ? config->positions : USUAL_SEQUENCE;
+    if (images && request->sequence > 0 && request->sequence != config->positions) {
+        return yk_fail(YK_ERROR_USAGE, "%s reads images, and each is %lld tokens; leave out --seq",
+                       config->name, (long long)config->positions);
+    }
     struct yk_workload workload = {
         .batch = request->batch,
         .sequence = request->sequence > 0 ? request->sequence : usual,

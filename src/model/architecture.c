@@ -1,5 +1,6 @@
 #include "model/architecture.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool yk_architecture_has_module(const struct yk_model_config *config, enum yk_module_role role)
@@ -17,7 +18,7 @@ bool yk_architecture_has_module(const struct yk_model_config *config, enum yk_mo
     case YK_MODULE_TRANSFORM_NORM:
         return config->masked_head;
     case YK_MODULE_HEAD:
-        return !config->bidirectional || config->masked_head;
+        return !config->bidirectional || config->masked_head || config->classifier;
     case YK_MODULE_SENTENCE_HEAD:
         return config->masked_head && config->pooler;
     case YK_MODULE_Q_NORM:
@@ -58,6 +59,30 @@ const struct yk_architecture *yk_architecture_get_saved_family(const struct yk_a
     return row;
 }
 
+const char *yk_architecture_file_name(const struct yk_architecture *row, const char *name,
+                                      char *buffer, size_t size)
+{
+    const char *rest = name;
+    size_t length = 0;
+    if (!row->file_names) {
+        return name;
+    }
+    buffer[0] = '\0';
+    for (int32_t i = 0; row->file_names[i][0] && length < size; i++) {
+        const char *const *pair = row->file_names[i];
+        const char *found = strstr(rest, pair[0]);
+        if (found) { /* the pairs are in the order of their places in a name */
+            length += (size_t)snprintf(buffer + length, size - length, "%.*s%s",
+                                       (int)(found - rest), rest, pair[1]);
+            rest = found + strlen(pair[0]);
+        }
+    }
+    if (length < size) {
+        (void)snprintf(buffer + length, size - length, "%s", rest);
+    }
+    return buffer;
+}
+
 const char *yk_architecture_module_name(const struct yk_model_config *config,
                                         enum yk_module_role role, struct yk_arena *arena)
 {
@@ -67,6 +92,13 @@ const char *yk_architecture_module_name(const struct yk_model_config *config,
     }
     const char *base = entry->outside ? "" : yk_architecture_base(config);
     return yk_arena_format(arena, "%s%s%s", base, base[0] ? "." : "", entry->name);
+}
+
+const char *yk_architecture_outer_module_name(const struct yk_model_config *config,
+                                              enum yk_module_role role)
+{
+    const struct yk_module_entry *entry = find(config->architecture->modules, role);
+    return entry && entry->outside && yk_architecture_has_module(config, role) ? entry->name : NULL;
 }
 
 const char *yk_architecture_block_module_name(const struct yk_model_config *config, bool encoder,

@@ -19,6 +19,8 @@ enum yk_module_role {
 
     /* ---- modules outside blocks ---- */
     YK_MODULE_EMBEDDINGS, /* BERT: contains the tables and has buffers of positions and segments */
+    YK_MODULE_PATCH_EMBEDDINGS, /* ViT: has the class token and the positions as parameters */
+    YK_MODULE_PATCHES,          /* ViT: the convolution that embeds patches */
     YK_MODULE_SHARED_EMBEDDING, /* encoder–decoder: the table of both embeddings and the head */
     YK_MODULE_ENCODER_EMBEDDING,
     YK_MODULE_EMBEDDING, /* the table of tokens; in an encoder–decoder, of the decoder */
@@ -123,6 +125,9 @@ struct yk_architecture {
     /* Other names of `base` and of the head's module in files; NULL means: none. */
     const char *base_alias;
     const char *head_alias;
+    /* Pairs of a part of a parameter's name and what files of weights have in its place, if files
+     * use other names than the modules; the list ends with NULL. NULL means: the same names. */
+    const char *const (*file_names)[2];
     const char *block_kind; /* `kind` of the blocks in struct yk_layer: "llama-block" */
 };
 
@@ -137,6 +142,11 @@ const struct yk_architecture *yk_architecture_get_saved_family(const struct yk_a
 const char *yk_architecture_module_name(const struct yk_model_config *config,
                                         enum yk_module_role role, struct yk_arena *arena);
 
+/* Returns the name of a module that is not in the base model: "classifier"; NULL if the model does
+ * not have the module. */
+const char *yk_architecture_outer_module_name(const struct yk_model_config *config,
+                                              enum yk_module_role role);
+
 /* Lists the modules of a layer that is not a block: the largest modules that contain no block. The
  * list has at most `max` − 1 names, and ends with NULL. `encoder`: the embedding of the encoder of
  * an encoder–decoder. Returns false if there is no memory. */
@@ -148,6 +158,11 @@ bool yk_architecture_list_layer_modules(const struct yk_model_config *config,
  * module. `encoder`: the block belongs to the encoder of an encoder–decoder. */
 const char *yk_architecture_block_module_name(const struct yk_model_config *config, bool encoder,
                                               enum yk_module_role role);
+
+/* Returns the name that files of weights use for a parameter: `name` itself, or a name that is
+ * written to `buffer`, and cut if it does not fit. */
+const char *yk_architecture_file_name(const struct yk_architecture *row, const char *name,
+                                      char *buffer, size_t size);
 
 /* Returns the name of the module that contains the base model: "model"; "" if the model has no
  * head, because then it is the base model itself. */

@@ -2,6 +2,7 @@
 #include "model/architecture.h"
 
 #include "base/json.h"
+#include "model/config_images.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -396,6 +397,20 @@ static yk_status read_granite_experts(const struct yk_json *json, struct yk_aren
     .window_period = 6, .read = read_gemma, .write = write_gemma,                                  \
     .block = MODULES(SELF_ATTENTION, QK_NORMS, GATED_MLP, GEMMA2_NORMS),                           \
     .block_kind = "gemma3-block"
+
+/* ---- ViT ---- */
+
+/* Files of weights have the names that transformers 4 has in memory, too. */
+static const char *const vit_file_names[][2] = {
+    {"vit.layers.", "vit.encoder.layer."},
+    {".attention.q_proj.", ".attention.attention.query."},
+    {".attention.k_proj.", ".attention.attention.key."},
+    {".attention.v_proj.", ".attention.attention.value."},
+    {".attention.o_proj.", ".attention.output.dense."},
+    {".mlp.fc1.", ".intermediate.dense."},
+    {".mlp.fc2.", ".output.dense."},
+    {NULL, NULL},
+};
 
 /* ---- the rows ---- */
 
@@ -852,6 +867,41 @@ const struct yk_architecture yk_architectures[] = {
         LLAMA_NAMES,
         .block = EXPERT_BLOCK(),
         .block_kind = "gpt-oss-block",
+    },
+    {
+        .name = "vit",
+        .model_type = "vit",
+        .classes = CLASSES("ViTForImageClassification", "ViTModel"),
+        .common = {.position_kind = YK_POSITIONS_LEARNED,
+                   .bidirectional = true,
+                   .classifier = true,
+                   .out_bias = true,
+                   .inner_bias = true,
+                   .residual_dropout = true,
+                   .activation = YK_ACTIVATION_GELU,
+                   .ids = YK_SPECIAL_TOKEN_IDS_NONE},
+        .fields = FIELDS(YK_CONFIG_SIZE(width, 768, "the width of the model", "hidden_size"),
+                         YK_CONFIG_SIZE(feed_forward_width, 3072,
+                                        "the width inside the feed-forward", "intermediate_size"),
+                         YK_CONFIG_SIZE(layers, 12, "the number of blocks", "num_hidden_layers"),
+                         YK_CONFIG_SIZE(heads, 12, "the number of heads", "num_attention_heads"),
+                         LAYER_EPSILON(1e-12, "layer_norm_eps"), INIT_STD,
+                         YK_CONFIG_FLAG(qkv_bias, true, "qkv_bias")),
+        .activation_key = "hidden_act",
+        .read = yk_config_images_read,
+        .write = yk_config_images_write,
+        .base = "vit",
+        .modules = MODULES(M("embeddings", PATCH_EMBEDDINGS),
+                           M("embeddings.patch_embeddings.projection", PATCHES),
+                           M("embeddings.dropout", EMPTY), M("layers", BLOCKS),
+                           M("layernorm", FINAL_NORM), OUTSIDE("classifier", HEAD)),
+        .block =
+            MODULES(M("attention.q_proj", Q), M("attention.k_proj", K), M("attention.v_proj", V),
+                    M("attention.o_proj", OUT), M("layernorm_before", ATTENTION_NORM),
+                    M("layernorm_after", MLP_NORM), M("mlp.activation_fn", EMPTY), M("mlp.fc1", UP),
+                    M("mlp.fc2", DOWN), M("dropout", EMPTY)),
+        .file_names = vit_file_names,
+        .block_kind = "vit-block",
     },
 };
 const size_t yk_architecture_count = sizeof yk_architectures / sizeof yk_architectures[0];

@@ -103,6 +103,20 @@ enum {
     YK_BLOCK_DENSE = 4,   /* a model with experts: this block has a feed-forward instead */
 };
 
+/* The images that a model reads, and the patches that they are cut into. */
+struct yk_image_shape {
+    int64_t channels;
+    int64_t height;
+    int64_t width;
+    int64_t patch_height; /* 0 means: the model reads tokens */
+    int64_t patch_width;
+};
+
+enum {
+    YK_MAX_IMAGE_CHANNELS = 4,
+    YK_MAX_IMAGE_SIDE = 8192,
+};
+
 /*
  * The description of a transformer. All that the other parts of yoke know about a model is here, or
  * in the names of its modules (model/architecture.h). A member that is 0 or false means: the model
@@ -113,12 +127,14 @@ struct yk_model_config {
     const struct yk_architecture *architecture;
 
     /* ---- sizes ---- */
-    /* V, the size of the vocabulary; in an encoder–decoder, it is the source's vocabulary. */
+    /* V, the size of the vocabulary; in an encoder–decoder, it is the source's vocabulary; in a
+     * classifier, the number of classes. */
     int64_t vocabulary;
     int64_t target_vocabulary; /* size of the vocabulary of decoder and head; 0 means: V */
     int64_t width;             /* C, the hidden size */
-    int64_t
-        positions; /* the maximum sequence length; if positions are not learned, only a default */
+    /* The maximum sequence length. If positions are not learned, it is only a default. A model of
+     * images always has this length: the class token, then the patches. */
+    int64_t positions;
     int64_t first_position; /* row of the first token in the table of learned positions; the rows
                                before it are not used */
     int64_t token_types;    /* number of segments of BERT; otherwise 0 */
@@ -132,6 +148,11 @@ struct yk_model_config {
     int64_t encoder_heads;      /* number of heads in blocks of the encoder */
     int64_t feed_forward_width; /* F, the width of the feed-forward's hidden layer */
     int64_t encoder_inner; /* width of the feed-forward's hidden layer in blocks of the encoder */
+
+    /* ---- images ---- */
+    struct yk_image_shape image;
+    /* (V) the names of the classes of a classifier; NULL means: "LABEL_0", "LABEL_1" … */
+    const char *const *labels;
 
     /* ---- mixture of experts; such models can be planned, but not trained ---- */
     int64_t experts;           /* number of experts of a block; 0 means: no experts */
@@ -186,6 +207,8 @@ struct yk_model_config {
                          one head after another, as in GPT-NeoX */
     bool pooler;      /* BERT: a linear over the first token's output */
     bool masked_head; /* BERT: a head that predicts masked tokens */
+    bool classifier;  /* the head classifies a sample by its first token; it has a bias */
+    bool new_head;    /* files of weights do not have the head, which starts anew */
     bool attention_sinks; /* each head has a trained score that no key has, as in gpt-oss */
 
     /* ---- how blocks compute ---- */
@@ -221,6 +244,33 @@ static inline int64_t yk_model_config_block_window(const struct yk_model_config 
 static inline int64_t yk_model_config_target_vocabulary_size(const struct yk_model_config *config)
 {
     return config->target_vocabulary > 0 ? config->target_vocabulary : config->vocabulary;
+}
+
+/* Returns whether the model reads images, not tokens. */
+static inline bool yk_model_config_reads_images(const struct yk_model_config *config)
+{
+    return config->image.patch_height > 0;
+}
+
+/* Returns what the throughput of the model is counted in: "token" or "image". */
+static inline const char *yk_model_config_throughput_unit(const struct yk_model_config *config)
+{
+    return yk_model_config_reads_images(config) ? "image" : "token";
+}
+
+/* Returns the number of bytes of an image, one for each channel of a pixel; 0 means: the model
+ * reads tokens. */
+static inline int64_t yk_model_config_image_bytes(const struct yk_model_config *config)
+{
+    return yk_model_config_reads_images(config)
+               ? config->image.channels * config->image.height * config->image.width
+               : 0;
+}
+
+/* Returns the number of elements of a patch. */
+static inline int64_t yk_model_config_patch_size(const struct yk_model_config *config)
+{
+    return config->image.channels * config->image.patch_height * config->image.patch_width;
 }
 
 /* Returns the distance from the beginning of a row of logits to the beginning of the next row, in

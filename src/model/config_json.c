@@ -46,7 +46,7 @@ static void write_ids(struct yk_json_writer *json, const struct yk_special_token
 static const char *class_of(const struct yk_model_config *config)
 {
     const char *const *classes = config->architecture->classes;
-    if (!config->bidirectional) {
+    if (!config->bidirectional || config->classifier) {
         return classes[0];
     }
     return config->masked_head ? classes[config->pooler ? 2 : 0] : classes[1];
@@ -76,7 +76,9 @@ static void write_text_config(struct yk_json_writer *json, const struct yk_model
     if (row->write) {
         row->write(config, json);
     }
-    write_ids(json, &config->ids);
+    if (!yk_model_config_reads_images(config)) {
+        write_ids(json, &config->ids);
+    }
 }
 
 yk_status yk_model_config_to_json(const struct yk_model_config *config, enum yk_precision dtype,

@@ -101,7 +101,7 @@ static yk_status check_sizes(const struct yk_model_config *config)
     const double tokens =
         (double)config->vocabulary + (double)yk_model_config_target_vocabulary_size(config);
     const double rows =
-        2 * tokens + (double)config->token_types +
+        2 * tokens + (double)config->token_types + (double)yk_model_config_patch_size(config) +
         (config->position_kind != YK_POSITIONS_NONE ? 2 * (double)config->positions : 0);
     const double blocks = (double)config->layers + (double)config->encoder_layers;
     const double inner = (double)config->feed_forward_width + (double)config->encoder_inner +

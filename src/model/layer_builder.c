@@ -44,10 +44,9 @@ static bool is_quantised(const struct yk_layer_builder *builder)
     return builder->role == YK_LAYER_ROLE_BLOCK && builder->workload->nf4;
 }
 
-/* Whether the layer's own weights are trained; else only adapters are. */
 static bool trains(const struct yk_layer_builder *builder)
 {
-    return builder->workload->lora_rank == 0;
+    return builder->trains;
 }
 
 /* A frozen embedding has no backward pass and saves nothing. */
@@ -158,6 +157,7 @@ void yk_layer_builder_begin(struct yk_layer_builder *builder, const struct yk_mo
     *builder = (struct yk_layer_builder){
         .workload = workload,
         .role = role,
+        .trains = workload->lora_rank == 0 || (config->classifier && role == YK_LAYER_ROLE_HEAD),
         .layer = {.kind = kind, .role = role, .shares_weights_of = YK_LAYER_NONE},
         .precision =
             workload->nf4 && role != YK_LAYER_ROLE_BLOCK ? YK_PRECISION_FP32 : workload->precision,
@@ -325,7 +325,7 @@ void yk_layer_builder_add_norm(struct yk_layer_builder *builder, const struct yk
     add_backward(builder, vector_work("norm", BACKWARD_FACTOR * operations, 3 * numbers * size, 1));
     const int64_t statistics = FP32_BYTES * norm->rows * norm->groups * (layer_norm ? 2 : 1);
     if (!norm->input_kept) {
-        keep_input(builder, count, first);
+        keep_input(builder, norm->kept_rows > 0 ? norm->kept_rows * norm->width : count, first);
     }
     keep_bytes(builder, statistics);
     hold(builder, 2 * count);
@@ -381,6 +381,39 @@ void yk_layer_builder_add_embedding(struct yk_layer_builder *builder, int64_t ro
     add_backward(builder, vector_work("embed", numbers * (double)tables,
                                       numbers * size * (double)(2 * tables + 1), 1));
     keep_bytes(builder, TOKEN_BYTES * rows);
+}
+
+void yk_layer_builder_add_patch_embedding(struct yk_layer_builder *builder,
+                                          const struct yk_patch_embedding_spec *patches)
+{
+    const int64_t rows = patches->batch * patches->sequence;
+    const double size = (double)item_bytes(builder);
+    const double numbers = (double)rows * (double)patches->out;
+    const double elements = (double)rows * (double)patches->in;
+    const double weights = (double)patches->in * (double)patches->out;
+    const struct yk_kernel_work cut =
+        vector_work("patches", 2 * elements,
+                    (double)(patches->batch * patches->image_bytes) + elements * size, 1);
+    const struct yk_kernel_work product = {
+        .name = "embed",
+        .class = YK_KERNEL_MATRIX,
+        .precision = builder->precision,
+        .operations = 2 * (double)rows * weights,
+        .bytes = size * (elements + 2 * numbers + weights),
+        .launches = 1,
+    };
+    count_parameters(builder, 0,
+                     patches->out * (patches->in + 1 + 1 + patches->sequence)); /* bias, class */
+    add_forward(builder, cut);
+    add_forward(builder, vector_work("positions", numbers, numbers * size, 1));
+    add_forward(builder, product);
+    add_backward(builder, vector_work("positions", numbers, numbers * size, 4));
+    add_backward(builder, product); /* the gradient of the weights; pixels have none */
+    add_backward(builder, cut);
+    builder->transient_bytes = rows * patches->in * item_bytes(builder);
+    if (has_backward(builder)) { /* sums of the gradients over all images */
+        builder->transient_bytes += FP32_BYTES * patches->sequence * patches->out;
+    }
 }
 
 void yk_layer_builder_add_loss(struct yk_layer_builder *builder, int64_t rows, int64_t classes)

@@ -24,6 +24,7 @@ struct yk_layer_kernels {
 struct yk_layer_builder {
     const struct yk_workload *workload;
     enum yk_layer_role role;
+    bool trains; /* the layer's own weights are trained; otherwise only adapters are */
     enum yk_precision precision; /* precision of products and activations */
     int64_t input_bytes; /* bytes of the layer's input; with recomputation, nothing else is saved */
     /* The layer so far, as if there were no recomputation. The model builder sets the name, shape,
@@ -74,7 +75,17 @@ struct yk_norm_spec {
     int64_t rows;
     int64_t groups;
     int64_t width;
-    bool input_kept; /* an earlier part already saves the input */
+    bool input_kept;   /* an earlier part already saves the input */
+    int64_t kept_rows; /* number of rows of the input that are saved, if more than `rows` */
+};
+
+/* The embedding of images: a linear of the patches, plus a position each, behind a class token. */
+struct yk_patch_embedding_spec {
+    int64_t batch;
+    int64_t sequence;    /* T, the class token and the patches */
+    int64_t image_bytes; /* of one image */
+    int64_t in;          /* elements of a patch */
+    int64_t out;
 };
 
 /* Starts a layer whose input has `input_rows` tokens of the model's width. If `input_rows` is 0,
@@ -107,6 +118,10 @@ void yk_layer_builder_add_rotary(struct yk_layer_builder *builder, int64_t rows,
  * tables belong to another layer. */
 void yk_layer_builder_add_embedding(struct yk_layer_builder *builder, int64_t rows, int64_t width,
                                     int64_t tables, int64_t parameters);
+
+/* Adds the embedding of images. The backward pass cuts the images into patches again. */
+void yk_layer_builder_add_patch_embedding(struct yk_layer_builder *builder,
+                                          const struct yk_patch_embedding_spec *patches);
 
 /* Adds softmax and cross-entropy, which overwrite the logits with their gradient. */
 void yk_layer_builder_add_loss(struct yk_layer_builder *builder, int64_t rows, int64_t classes);

@@ -31,6 +31,12 @@ static yk_status check_sequence(const struct yk_model_config *config,
                        "%s: a target sequence is for models with encoder and decoder",
                        config->name);
     }
+    if (yk_model_config_reads_images(config) && workload->sequence != config->positions) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: an image is always %" PRId64
+                       " tokens, the class token and the patches, not %" PRId64,
+                       config->name, config->positions, workload->sequence);
+    }
     if (config->position_kind == YK_POSITIONS_LEARNED && longest > config->positions) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: a sequence of %" PRId64
@@ -66,8 +72,9 @@ static yk_status check_size(const struct yk_model_config *config,
     const double tokens =
         (double)workload->batch * ((double)workload->sequence + (double)workload->target_sequence);
     const double adapted = (double)workload->lora_rank * 16;
+    const double patches = (double)workload->batch * (double)yk_model_config_image_bytes(config);
     const double bytes =
-        8 * (blocks * (widths + adapted) * (tokens + (double)workload->lora_rank) +
+        8 * (patches + blocks * (widths + adapted) * (tokens + (double)workload->lora_rank) +
              (tokens + 1) * ((double)yk_model_config_target_vocabulary_size(config) + widths));
     if (bytes > MAX_BYTES) {
         return yk_fail(YK_ERROR_INPUT,
@@ -133,12 +140,18 @@ yk_status yk_model_build(const struct yk_model_config *config, const struct yk_w
 int64_t yk_model_count_loss_tokens(const struct yk_model *model)
 {
     const struct yk_workload *workload = &model->workload;
+    if (model->config->classifier) {
+        return workload->batch;
+    }
     return workload->batch *
            (workload->target_sequence > 0 ? workload->target_sequence : workload->sequence);
 }
 
 int64_t yk_model_count_all_tokens(const struct yk_model *model)
 {
+    if (yk_model_config_reads_images(model->config)) {
+        return model->workload.batch;
+    }
     return model->workload.batch * (model->workload.sequence + model->workload.target_sequence);
 }
 

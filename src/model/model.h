@@ -14,7 +14,8 @@
  *
  *   config, config_parser           configs; read config.json
  *   config_fields, config_rope,     the keys of config.json
- *   config_blocks, config_json
+ *   config_blocks, config_images,
+ *   config_json
  *   builtin                         built-in models
  *   architecture                    the table of families: keys and names of modules
  *   model_layers                    describes the layers of a config
@@ -55,9 +56,9 @@ enum {
 #define YK_MODEL_NF4_BYTES_PER_WEIGHT (0.5 + 0.127 / 8)
 
 /* What a layer is to the model. Layers that are not blocks are frozen if blocks have adapters, and
- * fp32 if blocks are NF4. */
+ * fp32 if blocks are NF4. Only the head of a classifier is trained in any case. */
 enum yk_layer_role {
-    YK_LAYER_ROLE_EMBEDDING, /* has no gradient of its input, because the input is token ids */
+    YK_LAYER_ROLE_EMBEDDING, /* has no gradient of its input, which is token ids or pixels */
     YK_LAYER_ROLE_BLOCK, /* has adapters, NF4 weights and recomputation if the workload has them;
                             no other layer does */
     YK_LAYER_ROLE_NORM,  /* the norm after the last block */
@@ -133,11 +134,12 @@ static inline int32_t yk_model_weight_owner(const struct yk_model *model, int32_
     return layer;
 }
 
-/* Returns the number of tokens of one batch or micro-batch that have a loss. */
+/* Returns the number of tokens of one batch or micro-batch that have a loss; of a classifier, the
+ * number of samples. */
 int64_t yk_model_count_loss_tokens(const struct yk_model *model);
 
 /* Returns the number of all tokens of one batch or micro-batch. In an encoder–decoder, both source
- * and target are counted. */
+ * and target are counted. Of a model that reads images, images are counted instead. */
 int64_t yk_model_count_all_tokens(const struct yk_model *model);
 
 /* Returns the operations that MFU counts for training on one batch or micro-batch. */

@@ -76,7 +76,7 @@ static const char *shape_of(struct yk_model_builder *model, const struct yk_laye
     char adapters[32] = "";
     if (builder->workload->lora_rank > 0 && block) {
         snprintf(adapters, sizeof adapters, " lora%lld", (long long)builder->workload->lora_rank);
-    } else if (builder->workload->lora_rank > 0) {
+    } else if (!builder->trains) {
         snprintf(adapters, sizeof adapters, " frozen");
     }
     return check_text(model, yk_arena_format(model->arena, "%s%s%s%s %s", builder->shape, adapters,
@@ -157,6 +157,16 @@ int32_t yk_model_builder_add_block(struct yk_model_builder *model, const struct 
     const int32_t next = append(model, &layer, own_name, &own_module, 1);
     yk_model_builder_add_edge(model, after, next, rows);
     return next;
+}
+
+int64_t yk_model_builder_head_rows(const struct yk_model_builder *model)
+{
+    const struct yk_workload *workload = &model->workload;
+    if (model->config->classifier) {
+        return workload->batch;
+    }
+    return workload->batch *
+           (model->config->encoder_layers > 0 ? workload->target_sequence : workload->sequence);
 }
 
 void yk_model_builder_add_edge(struct yk_model_builder *model, int32_t from, int32_t to,

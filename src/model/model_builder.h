@@ -55,6 +55,10 @@ int32_t yk_model_builder_add_block(struct yk_model_builder *model, const struct 
 void yk_model_builder_append_target_length(const struct yk_model_builder *model,
                                            struct yk_layer_builder *builder);
 
+/* Returns the number of rows that the head reads: all tokens, or those of the decoder, or of a
+ * classifier the first token of each sample. */
+int64_t yk_model_builder_head_rows(const struct yk_model_builder *model);
+
 /* Adds an edge that carries `rows` tokens of the model's width. */
 void yk_model_builder_add_edge(struct yk_model_builder *model, int32_t from, int32_t to,
                                int64_t rows);

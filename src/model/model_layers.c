@@ -105,8 +105,9 @@ static void append_shape(const struct block *block, struct yk_layer_builder *lay
 static void add_norm(struct yk_layer_builder *layer, const struct yk_model_config *config,
                      int64_t rows)
 {
-    yk_layer_builder_add_norm(layer,
-                              &(struct yk_norm_spec){config->norm, rows, 1, config->width, false});
+    yk_layer_builder_add_norm(
+        layer, &(struct yk_norm_spec){
+                   .kind = config->norm, .rows = rows, .groups = 1, .width = config->width});
 }
 
 static void add_qk_norms(const struct block *block, struct yk_layer_builder *layer)
@@ -406,6 +407,29 @@ static int32_t add_embedding(struct yk_model_builder *model, bool decoder, int32
                                       modules, tied ? source : YK_LAYER_NONE);
 }
 
+static int32_t add_patch_embedding(struct yk_model_builder *model)
+{
+    const struct yk_model_config *config = model->config;
+    const struct yk_image_shape *image = &config->image;
+    const char *modules[YK_MODEL_BUILDER_MAX_MODULES] = {NULL};
+    struct yk_layer_builder layer;
+    yk_model_builder_begin_layer(model, YK_LAYER_ROLE_EMBEDDING, "patch-embed", 0, &layer);
+    yk_layer_builder_append_shape_text(&layer, " I%lldx%lldx%lld P%lldx%lld C%lld",
+                                       (long long)image->channels, (long long)image->height,
+                                       (long long)image->width, (long long)image->patch_height,
+                                       (long long)image->patch_width, (long long)config->width);
+    yk_layer_builder_add_patch_embedding(&layer,
+                                         &(struct yk_patch_embedding_spec){
+                                             .batch = model->workload.batch,
+                                             .sequence = model->workload.sequence,
+                                             .image_bytes = yk_model_config_image_bytes(config),
+                                             .in = yk_model_config_patch_size(config),
+                                             .out = config->width,
+                                         });
+    find_modules(model, YK_LAYER_ROLE_EMBEDDING, false, modules);
+    return yk_model_builder_add_layer(model, &layer, "embed", modules, YK_LAYER_NONE);
+}
+
 static int32_t add_final_norm(struct yk_model_builder *model, int32_t last)
 {
     const struct yk_model_config *config = model->config;
@@ -414,8 +438,15 @@ static int32_t add_final_norm(struct yk_model_builder *model, int32_t last)
     struct yk_layer_builder layer;
     yk_model_builder_begin_layer(model, YK_LAYER_ROLE_NORM, "norm", rows, &layer);
     yk_layer_builder_append_shape_text(
-        &layer, config->norm == YK_NORM_RMS ? " rms C%lld" : " C%lld", (long long)config->width);
-    add_norm(&layer, config, rows);
+        &layer, config->norm == YK_NORM_RMS ? " rms C%lld%s" : " C%lld%s", (long long)config->width,
+        config->classifier ? " first" : "");
+    yk_layer_builder_add_norm(&layer, &(struct yk_norm_spec){
+                                          .kind = config->norm,
+                                          .rows = yk_model_builder_head_rows(model),
+                                          .groups = 1,
+                                          .width = config->width,
+                                          .kept_rows = rows,
+                                      });
     find_modules(model, YK_LAYER_ROLE_NORM, false, modules);
     const int32_t norm = yk_model_builder_add_layer(model, &layer, "norm", modules, YK_LAYER_NONE);
     yk_model_builder_add_edge(model, last, norm, rows);
@@ -457,15 +488,17 @@ static void add_head(struct yk_model_builder *model, int32_t last, int32_t poole
 {
     const struct yk_model_config *config = model->config;
     const int64_t B = model->workload.batch;
-    const bool both = config->encoder_layers > 0;
     const bool masked = config->masked_head;
-    const int64_t rows = B * (both ? model->workload.target_sequence : model->workload.sequence);
+    const int64_t rows = yk_model_builder_head_rows(model);
     const int64_t C = config->width;
     const int64_t V = yk_model_config_target_vocabulary_size(config);
     const char *modules[YK_MODEL_BUILDER_MAX_MODULES] = {NULL};
     struct yk_layer_builder layer;
-    yk_model_builder_begin_layer(model, YK_LAYER_ROLE_HEAD, masked ? "bert-head" : "head", rows,
-                                 &layer);
+    yk_model_builder_begin_layer(model, YK_LAYER_ROLE_HEAD,
+                                 masked               ? "bert-head"
+                                 : config->classifier ? "classifier"
+                                                      : "head",
+                                 rows, &layer);
     yk_layer_builder_append_shape_text(
         &layer, " C%lld V%lld%s%s%s%s", (long long)C, (long long)V,
         masked && config->head_activation == YK_ACTIVATION_RELU ? " relu" : "",
@@ -476,7 +509,8 @@ static void add_head(struct yk_model_builder *model, int32_t last, int32_t poole
         add_transform(config, rows, &layer);
     }
     yk_layer_builder_add_linear(&layer,
-                                &(struct yk_linear_spec){"logits", rows, C, V, 1, .bias = masked,
+                                &(struct yk_linear_spec){"logits", rows, C, V, 1,
+                                                         .bias = masked || config->classifier,
                                                          .tied = config->tied, .in_place = true});
     yk_layer_builder_add_loss(&layer, rows, V);
     if (masked && model->workload.lora_rank > 0) {
@@ -522,9 +556,11 @@ void yk_model_layers_add(struct yk_model_builder *model)
         add_encoder_decoder(model);
         return;
     }
-    const int32_t embed = add_embedding(model, false, YK_LAYER_NONE);
+    const int32_t embed = yk_model_config_reads_images(config)
+                              ? add_patch_embedding(model)
+                              : add_embedding(model, false, YK_LAYER_NONE);
     int32_t last = add_blocks(model, false, embed);
-    if (!config->bidirectional) {
+    if (yk_architecture_module_name(config, YK_MODULE_FINAL_NORM, model->arena)) {
         last = add_final_norm(model, last);
     }
     const int32_t pooler = config->pooler ? add_pooler(model, last) : YK_LAYER_NONE;

@@ -232,6 +232,9 @@ static void add_head(struct listing *listing)
     if (config->tied) {
         tie_parameters(listing->modules, head, listing->table);
     }
+    if (config->classifier) {
+        (void)add_parameter(listing->modules, "bias", V);
+    }
     if (config->masked_head) {
         const int32_t bias = add_parameter(listing->modules, "bias", V);
         if (config->tied) {
@@ -422,6 +425,14 @@ static void add_tensors(struct listing *listing, enum yk_module_role role)
         set_unsplittable(modules);
         add_buffer(modules, "position_ids", YK_MODULE_TENSOR_INT64, positions);
         add_buffer(modules, "token_type_ids", YK_MODULE_TENSOR_INT64, positions);
+        break;
+    case YK_MODULE_PATCH_EMBEDDINGS:
+        set_unsplittable(modules);
+        (void)add_parameter(modules, "cls_token", C);
+        (void)add_parameter(modules, "position_embeddings", positions * C);
+        break;
+    case YK_MODULE_PATCHES:
+        add_weights(modules, yk_model_config_patch_size(config), C, true);
         break;
     case YK_MODULE_SHARED_EMBEDDING:
         add_table(listing, config->vocabulary, false);

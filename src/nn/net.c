@@ -70,7 +70,7 @@ static yk_status add_layer(struct yk_net *net, const struct yk_model *model, int
         .encoder = described->encoder,
         .follows = described->shares_weights_of != YK_LAYER_NONE,
     };
-    layer->kind = yk_layer_kind_of_role(described->role);
+    layer->kind = yk_layer_kind_of_role(described->role, yk_model_config_reads_images(net->config));
     if (!layer->kind) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s has a pooler, for whose output there is no loss to train by; BERT is "
@@ -79,10 +79,13 @@ static yk_status add_layer(struct yk_net *net, const struct yk_model *model, int
                        net->config->name);
     }
     layer->block = described->block;
+    layer->pools = net->config->classifier && described->role == YK_LAYER_ROLE_NORM;
+    layer->pooled = net->config->classifier && described->role == YK_LAYER_ROLE_HEAD;
     layer->encoder = described->encoder;
     layer->precision =
         net->workload.nf4 && !layer->kind->block ? YK_PRECISION_FP32 : net->workload.precision;
     parameters.kind = layer->kind;
+    parameters.trains = net->workload.lora_rank == 0 || layer->pooled;
     parameters.decodes = layer->kind->reads_tokens && number > 0;
     layer->name = yk_arena_copy_text(net->arena, described->name, strlen(described->name));
     layer->weights_owner =
@@ -97,6 +100,9 @@ static yk_status add_layer(struct yk_net *net, const struct yk_model *model, int
     memcpy(layer->projections, parameters.projections, sizeof layer->projections);
     layer->parameter_count = parameters.count;
     layer->projection_count = parameters.projection_count;
+    for (int32_t i = 0; i < layer->parameter_count; i++) {
+        layer->parameters[i].fresh = layer->pooled && net->config->new_head;
+    }
     lay_out(net, layer);
     return YK_OK;
 }

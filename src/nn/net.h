@@ -46,15 +46,23 @@ enum yk_parameter_init {
     YK_PARAMETER_INIT_UNIFORM, /* from −init_std to init_std */
 };
 
+enum {
+    YK_PARAMETER_MAX_RANK = 4 /* of the weights of a convolution */
+};
+
 struct yk_parameter {
     const char *name; /* "transformer.h.0.attn.c_attn.weight" */
-    int32_t rank;     /* 1 or 2 */
-    int64_t shape[2]; /* the same shape as in a file of weights */
-    int64_t count;    /* number of elements */
+    int32_t rank;
+    int64_t shape[YK_PARAMETER_MAX_RANK]; /* the same shape as in a file of weights */
+    int64_t count;                        /* number of elements */
     enum yk_parameter_format format;
     bool trained;
-    bool decayed;  /* has weight decay */
-    bool adapter;  /* belongs to a LoRA adapter, not to the model */
+    bool decayed; /* has weight decay */
+    bool adapter; /* belongs to a LoRA adapter, not to the model */
+    /* Belongs to the model, but is trained beside adapters and saved with them: the head of a
+     * classifier, which PEFT lists in "modules_to_save". */
+    bool saved_with_adapter;
+    bool fresh;    /* is not read from a file of weights, but starts anew */
     bool optional; /* a file of weights need not contain it; if it does not, the parameter is set
                       to 0 */
     enum yk_parameter_init init;
@@ -64,12 +72,28 @@ struct yk_parameter {
                       optimizer state */
 };
 
+/* Returns whether an adapter's files contain the parameter. */
+static inline bool yk_parameter_is_in_adapter(const struct yk_parameter *parameter)
+{
+    return parameter->adapter || parameter->saved_with_adapter;
+}
+
 struct yk_net_options {
     double dropout; /* probability of dropout for embeddings, attention and residual branches */
     double label_smoothing;
     /* The output of adapters is multiplied by lora_alpha / rank. 0 means: it is multiplied by 1. */
     double lora_alpha;
     uint64_t seed; /* seed of dropout */
+    /* Images: a byte x of channel c becomes pixel_scale[c] · x + pixel_shift[c]. If pixel_scale[0]
+     * is 0, bytes become numbers from −1 to 1. */
+    float pixel_scale[YK_MAX_IMAGE_CHANNELS];
+    float pixel_shift[YK_MAX_IMAGE_CHANNELS];
+};
+
+/* Sums over the targets of some samples that have a loss. */
+struct yk_loss_sums {
+    double loss;
+    double hits[2]; /* see struct yk_accuracy_op; 0 unless the model is a classifier */
 };
 
 enum {
@@ -112,6 +136,8 @@ struct yk_net_layer {
     int32_t input;
     int32_t memory;      /* the layer to whose output this layer cross-attends; −1 means: no
                             cross-attention */
+    bool pools;          /* the output has only the first token of each sample */
+    bool pooled;         /* the input has only the first token of each sample */
     bool decodes;        /* the layer belongs to the decoder of an encoder–decoder */
     size_t weight_bytes; /* bytes of all parameters that the layer owns, trained and frozen */
     int64_t trained;     /* number of elements of the layer's trained parameters */
@@ -157,6 +183,24 @@ size_t yk_net_parameter_bytes(const struct yk_net *net, const struct yk_paramete
 static inline bool yk_net_is_16_bit(const struct yk_net *net)
 {
     return yk_precision_bytes(net->workload.precision) == 2;
+}
+
+/* These two functions return the number of rows that a sample of `sequence` tokens has in the input
+ * and in the output of a layer. */
+static inline int64_t yk_net_layer_input_rows(const struct yk_net_layer *layer, int64_t sequence)
+{
+    return layer->pooled ? 1 : sequence;
+}
+static inline int64_t yk_net_layer_output_rows(const struct yk_net_layer *layer, int64_t sequence)
+{
+    return layer->pools || layer->pooled ? 1 : sequence;
+}
+
+/* Returns the number of tokens that the model computes for a sample of a slice. An image is one
+ * token in a slice. */
+static inline int64_t yk_net_sample_tokens(const struct yk_net *net, int64_t sequence)
+{
+    return yk_model_config_reads_images(net->config) ? net->config->positions : sequence;
 }
 
 /* Returns the number of bytes of a layer's trained parameters. Their gradients have the same

@@ -12,20 +12,27 @@ static void add(struct yk_parameter_list *parameters, const char *name,
     assert(parameters->count < YK_PARAMETER_LIST_MAX);
     parameters->failed = parameters->failed || !name;
     parameter.name = name ? name : "";
-    parameter.count = parameter.shape[0] * (parameter.rank > 1 ? parameter.shape[1] : 1);
+    parameter.count = 1;
+    for (int32_t i = 0; i < parameter.rank; i++) {
+        parameter.count *= parameter.shape[i];
+    }
     parameter.decayed = parameter.rank > 1;
+    parameter.saved_with_adapter =
+        parameter.trained && !parameter.adapter && parameters->workload->lora_rank > 0;
     parameters->items[parameters->count++] = parameter;
 }
 
 static bool trains_all(const struct yk_parameter_list *parameters)
 {
-    return parameters->workload->lora_rank == 0;
+    return parameters->trains;
 }
 
-/* The format of parameters outside the linears of blocks. */
+/* The format of parameters outside the linears of blocks. What is trained has the precision of the
+ * training run. */
 static enum yk_parameter_format outer_format(const struct yk_parameter_list *parameters)
 {
-    return parameters->workload->nf4 ? YK_PARAMETER_FP32 : YK_PARAMETER_PLAIN;
+    return parameters->workload->nf4 && !parameters->trains ? YK_PARAMETER_FP32
+                                                            : YK_PARAMETER_PLAIN;
 }
 
 static void add_vector(struct yk_parameter_list *parameters, const char *name, int64_t size,
@@ -102,6 +109,21 @@ void yk_parameter_list_add_embedding(struct yk_parameter_list *parameters, const
             .init = YK_PARAMETER_INIT_NORMAL,
             .init_std = parameters->config->init_std,
         });
+}
+
+void yk_parameter_list_add_array(struct yk_parameter_list *parameters, const char *module,
+                                 const char *name, const int64_t shape[YK_PARAMETER_MAX_RANK + 1])
+{
+    struct yk_parameter parameter = {
+        .format = outer_format(parameters),
+        .trained = trains_all(parameters),
+        .init = YK_PARAMETER_INIT_NORMAL,
+        .init_std = parameters->config->init_std,
+    };
+    for (; shape[parameter.rank] > 0; parameter.rank++) {
+        parameter.shape[parameter.rank] = shape[parameter.rank];
+    }
+    add(parameters, join(parameters, module, name), parameter);
 }
 
 static void add_weights(struct yk_parameter_list *parameters, const char *name,

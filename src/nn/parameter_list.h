@@ -21,6 +21,7 @@ struct yk_parameter_list {
     const struct yk_workload *workload;
     const char *const *modules; /* Hugging Face names of the layer's modules */
     const struct yk_layer_kind *kind;
+    bool trains;  /* the layer's own weights are trained; otherwise only adapters are */
     bool encoder; /* the layer belongs to the encoder of an encoder–decoder */
     bool follows; /* the layer shares the weights of another layer */
     bool decodes; /* the layer is the embedding of a decoder */
@@ -54,6 +55,11 @@ void yk_parameter_list_add_buffer(struct yk_parameter_list *parameters, const ch
 /* Adds an embedding table with the name "MODULE.weight". */
 void yk_parameter_list_add_embedding(struct yk_parameter_list *parameters, const char *module,
                                      int64_t rows, int64_t columns);
+
+/* Adds a parameter of up to YK_PARAMETER_MAX_RANK dimensions with the name "MODULE.NAME", which
+ * starts with random numbers. `shape` ends with 0. */
+void yk_parameter_list_add_array(struct yk_parameter_list *parameters, const char *module,
+                                 const char *name, const int64_t shape[YK_PARAMETER_MAX_RANK + 1]);
 
 struct yk_projection_spec {
     const char *parts[YK_PROJECTION_MAX_PARTS]; /* names of the linears, "self_attn.q_proj" …; the

@@ -375,6 +375,11 @@ yk_status yk_plan_provenance_hash_model(const struct yk_model_config *config,
         {"experts_per_token", config->experts_per_token},
         {"expert_width", config->expert_width},
         {"shared_expert_width", config->shared_expert_width},
+        {"channels", config->image.channels},
+        {"image_height", config->image.height},
+        {"image_width", config->image.width},
+        {"patch_height", config->image.patch_height},
+        {"patch_width", config->image.patch_width},
     };
     struct yk_text text = {0};
     yk_text_addf(&text, "architecture %s\n", config->architecture->name);

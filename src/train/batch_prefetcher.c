@@ -63,20 +63,32 @@ static int64_t slice_numbers(const struct yk_sampler *sampler, int64_t rows)
     return rows * (sampler->target_sequence > 0 ? 4 : 3);
 }
 
+/* The bytes of the images of a slice, rounded up for copies. An image is one token. */
+static size_t slice_pixels(const struct yk_sampler *sampler, int64_t rows)
+{
+    const size_t bytes = (size_t)(rows * sampler->pixel_bytes);
+    return (bytes + YK_BACKEND_ALIGNMENT - 1) / YK_BACKEND_ALIGNMENT * YK_BACKEND_ALIGNMENT;
+}
+
 static yk_status allocate(struct yk_batch_prefetcher *prefetcher, int32_t slice_count,
                           const struct yk_micro_batch_share *shares)
 {
     const struct yk_device_context *context = &prefetcher->context;
     int64_t numbers = 0;
+    size_t pixel_bytes = 0;
     YK_TRY_NEW(prefetcher->arena, prefetcher->shares, slice_count);
     memcpy(prefetcher->shares, shares, (size_t)slice_count * sizeof *shares);
     for (int32_t m = 0; m < slice_count; m++) {
         numbers += slice_numbers(prefetcher->sampler, rows_of(prefetcher, m));
+        pixel_bytes += slice_pixels(prefetcher->sampler, rows_of(prefetcher, m));
     }
     YK_TRY(context->backend->allocate_host(
-        context->device, YK_BATCH_PREFETCHER_DEPTH * (size_t)numbers * sizeof(int32_t) + 1,
+        context->device,
+        YK_BATCH_PREFETCHER_DEPTH * (pixel_bytes + (size_t)numbers * sizeof(int32_t)) + 1,
         &prefetcher->memory));
-    int32_t *free_numbers = prefetcher->memory;
+    uint8_t *free_pixels = prefetcher->memory;
+    int32_t *free_numbers =
+        (int32_t *)(void *)(free_pixels + YK_BATCH_PREFETCHER_DEPTH * pixel_bytes);
     for (int i = 0; i < YK_BATCH_PREFETCHER_DEPTH; i++) {
         struct yk_rank_batch *batch = &prefetcher->batches[i];
         batch->slice_count = slice_count;
@@ -85,6 +97,8 @@ static yk_status allocate(struct yk_batch_prefetcher *prefetcher, int32_t slice_
             batch->slices[m].memory = free_numbers;
             batch->slices[m].rows = rows_of(prefetcher, m);
             free_numbers += slice_numbers(prefetcher->sampler, batch->slices[m].rows);
+            batch->slices[m].pixels = prefetcher->sampler->pixel_bytes > 0 ? free_pixels : NULL;
+            free_pixels += slice_pixels(prefetcher->sampler, batch->slices[m].rows);
         }
     }
     return YK_OK;
@@ -137,6 +151,7 @@ static void reset_slice(const struct yk_batch_prefetcher *prefetcher,
         .tokens = slice->memory,
         .lengths = slice->memory + slice->rows,
         .targets = slice->memory + 2 * slice->rows,
+        .pixels = slice->pixels,
         .target_tokens =
             prefetcher->sampler->target_sequence > 0 ? slice->memory + 3 * slice->rows : NULL,
     };
@@ -144,7 +159,7 @@ static void reset_slice(const struct yk_batch_prefetcher *prefetcher,
 
 /* Reduces a slice that holds the whole micro-batch to the rank's share. */
 static void select_share(struct yk_rank_micro_batch *slice,
-                         const struct yk_micro_batch_share *planned)
+                         const struct yk_micro_batch_share *planned, int64_t pixel_bytes)
 {
     struct yk_sample_slice *own = &slice->own;
     const int64_t begin = yk_rank_micro_batch_actual_sample_index(slice, planned->first);
@@ -157,6 +172,7 @@ static void select_share(struct yk_rank_micro_batch *slice,
     own->tokens += begin * own->sequence;
     own->lengths += begin;
     own->targets += begin * target;
+    own->pixels = own->pixels ? own->pixels + begin * pixel_bytes : NULL;
     own->target_tokens = own->target_tokens ? own->target_tokens + begin * target : NULL;
 }
 
@@ -184,7 +200,7 @@ static yk_status read_all(struct yk_batch_prefetcher *prefetcher, int64_t first,
                                   &slice->own));
     slice->all = slice->own.samples;
     slice->planned = prefetcher->sampler->max_slice_tokens > 0 ? planned->all : 0;
-    select_share(slice, planned);
+    select_share(slice, planned, prefetcher->sampler->pixel_bytes);
     return YK_OK;
 }
 

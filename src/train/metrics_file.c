@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -159,13 +160,17 @@ yk_status yk_metrics_file_add_step(struct yk_metrics_file *metrics,
     return write_line(metrics, &json);
 }
 
-yk_status yk_metrics_file_add_evaluation(struct yk_metrics_file *metrics, int64_t step, double loss,
-                                         int64_t tokens)
+yk_status yk_metrics_file_add_evaluation(struct yk_metrics_file *metrics, int64_t step,
+                                         const struct yk_evaluation_result *result)
 {
     struct yk_text text = {0};
     struct yk_json_writer json = begin_line(&text, step);
-    yk_json_write_number(&json, "evaluation_loss", loss);
-    yk_json_write_integer(&json, "tokens", tokens);
+    yk_json_write_number(&json, "evaluation_loss", result->loss);
+    yk_json_write_integer(&json, "tokens", result->tokens);
+    if (!isnan(result->accuracy)) {
+        yk_json_write_number(&json, "accuracy", result->accuracy);
+        yk_json_write_number(&json, "top5_accuracy", result->top5_accuracy);
+    }
     return write_line(metrics, &json);
 }
 

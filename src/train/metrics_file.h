@@ -5,6 +5,7 @@
  *
  *   {"step": 3, "loss": 4.21, "norm": 1.8, "lr": 0.0003, "seconds": 0.021, "tokens_per_s": 73142}
  *   {"step": 100, "evaluation_loss": 2.61, "tokens": 111540}
+ *   {"step": 100, "evaluation_loss": 0.31, "tokens": 360, "accuracy": 0.94, "top5_accuracy": 0.99}
  *   {"step": 120, "rebalanced": true, "shares": [5, 3]}
  */
 #ifndef YK_TRAIN_METRICS_FILE_H
@@ -24,8 +25,8 @@ void yk_metrics_file_close(struct yk_metrics_file *metrics);
 
 yk_status yk_metrics_file_add_step(struct yk_metrics_file *metrics,
                                    const struct yk_step_metrics *step) YK_MUST_USE;
-yk_status yk_metrics_file_add_evaluation(struct yk_metrics_file *metrics, int64_t step, double loss,
-                                         int64_t tokens) YK_MUST_USE;
+yk_status yk_metrics_file_add_evaluation(struct yk_metrics_file *metrics, int64_t step,
+                                         const struct yk_evaluation_result *result) YK_MUST_USE;
 
 /* Writes the number of samples that each rank processes in the steps after `step`. The plan must
  * have only one group. */

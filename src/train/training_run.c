@@ -408,7 +408,6 @@ static yk_status save(struct running *running, bool last)
 static yk_status evaluate(struct running *running)
 {
     struct yk_training_run *run = running->run;
-    int64_t tokens = 0;
     struct yk_evaluation_borrowed_memory loan = {0};
     const struct yk_evaluation_options evaluation = {
         .batch = run->options.batch,
@@ -417,20 +416,17 @@ static yk_status evaluate(struct running *running)
     };
     loan.memory = yk_executor_get_buffer_memory(running->executor, &loan.bytes);
     if (run->program->rank_count > 1) {
-        YK_TRY(yk_evaluate_mean_loss_on_all_ranks(running->executor, run, &run->evaluation_loss,
-                                                  &tokens));
+        YK_TRY(yk_evaluate_on_all_ranks(running->executor, run, &run->evaluated));
     } else {
-        YK_TRY(yk_evaluate_mean_loss_on_this_rank(run->store, run->evaluation, &evaluation,
-                                                  &run->evaluation_loss, &tokens));
+        YK_TRY(yk_evaluate_on_this_rank(run->store, run->evaluation, &evaluation, &run->evaluated));
     }
     running->evaluated_step = run->state.step;
     if (run->callbacks.evaluated) {
-        run->callbacks.evaluated(run->callbacks.user, run->state.step, run->evaluation_loss,
-                                 tokens);
+        run->callbacks.evaluated(run->callbacks.user, run->state.step, &run->evaluated);
     }
     if (running->metrics) {
         check_metrics(running, yk_metrics_file_add_evaluation(running->metrics, run->state.step,
-                                                              run->evaluation_loss, tokens));
+                                                              &run->evaluated));
     }
     return YK_OK;
 }
@@ -526,8 +522,8 @@ static yk_status train(struct running *running)
         YK_TRY(evaluate(running));
     }
     if (run->evaluation && running->evaluated_step == run->state.step &&
-        !isfinite(run->evaluation_loss)) {
-        return fail_nonfinite(run, run->evaluation_loss);
+        !isfinite(run->evaluated.loss)) {
+        return fail_nonfinite(run, run->evaluated.loss);
     }
     if (saves(run) && running->saved_step != run->state.step) {
         YK_TRY(save(running, true));
@@ -578,7 +574,8 @@ static yk_status open_all(struct running *running)
 yk_status yk_training_run_execute(struct yk_training_run *run)
 {
     struct running running = {.run = run, .saved_step = -1, .evaluated_step = -1};
-    run->evaluation_loss = NAN;
+    run->evaluated =
+        (struct yk_evaluation_result){.loss = NAN, .accuracy = NAN, .top5_accuracy = NAN};
     yk_status status = open_all(&running);
     YK_IF_OK(train(&running));
     close_steps(&running);

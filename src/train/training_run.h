@@ -7,7 +7,7 @@
  * The files of the folder train:
  *
  *   training_run                   the training loop
- *   evaluate                       the mean loss over a dataset (declared here)
+ *   evaluate                       loss and accuracy over a dataset (declared here)
  *   batch_prefetcher               prefetches samples on the host
  *   metrics_file                   metrics.jsonl, one line per step
  *   rank_partitions                the part of every layer that a rank stores and saves
@@ -50,11 +50,21 @@ struct yk_step_metrics {
     int32_t ranks;
 };
 
+/* The results of an evaluation. */
+struct yk_evaluation_result {
+    double loss;    /* mean over the targets with a loss; NAN means: there was no evaluation */
+    int64_t tokens; /* number of these targets */
+    /* Of a classifier: the part of the samples whose class has the largest logit, and the part
+     * whose class has one of the five largest; NAN: the model is no classifier. */
+    double accuracy;
+    double top5_accuracy;
+};
+
 /* Each function may be NULL. */
 struct yk_training_run_callbacks {
     void *user;
     void (*step)(void *user, const struct yk_step_metrics *step);
-    void (*evaluated)(void *user, int64_t step, double loss, int64_t tokens);
+    void (*evaluated)(void *user, int64_t step, const struct yk_evaluation_result *result);
     /* `fault` is the error message; NULL means: the checkpoint was saved at `path`. */
     void (*saved)(void *user, int64_t step, const char *path, const char *fault);
     /* Called after every step, but only once if several steps end together. Returns true to stop
@@ -101,7 +111,7 @@ struct yk_training_run {
     /* Results: */
     double first_loss;
     double last_loss;
-    double evaluation_loss; /* loss of the last evaluation; NAN means: there was no evaluation */
+    struct yk_evaluation_result evaluated; /* the last evaluation */
     double median_step_s;
     double tokens;          /* number of tokens in all steps, without padding */
     double seconds;         /* total time of all steps */
@@ -121,10 +131,9 @@ struct yk_training_run {
  * message and continues. If this is the last checkpoint, returns the error instead. */
 yk_status yk_training_run_execute(struct yk_training_run *run) YK_MUST_USE;
 
-/* Computes the mean loss over `run->evaluation` on all ranks. No step may be in flight. */
-yk_status yk_evaluate_mean_loss_on_all_ranks(struct yk_executor *executor,
-                                             const struct yk_training_run *run, double *out_loss,
-                                             int64_t *out_tokens) YK_MUST_USE;
+/* Evaluates over `run->evaluation` on all ranks. No step may be in flight. */
+yk_status yk_evaluate_on_all_ranks(struct yk_executor *executor, const struct yk_training_run *run,
+                                   struct yk_evaluation_result *out) YK_MUST_USE;
 
 /* Device memory that an evaluation may use. */
 struct yk_evaluation_borrowed_memory {
@@ -144,10 +153,10 @@ struct yk_evaluation_options {
     void *user;
 };
 
-/* Computes the mean loss over a sequential sampler, on this rank only. */
-yk_status yk_evaluate_mean_loss_on_this_rank(struct yk_parameter_store *store,
-                                             const struct yk_sampler *sampler,
-                                             const struct yk_evaluation_options *evaluation,
-                                             double *out_loss, int64_t *out_tokens) YK_MUST_USE;
+/* Evaluates over a sequential sampler, on this rank only. */
+yk_status yk_evaluate_on_this_rank(struct yk_parameter_store *store,
+                                   const struct yk_sampler *sampler,
+                                   const struct yk_evaluation_options *evaluation,
+                                   struct yk_evaluation_result *out) YK_MUST_USE;
 
 #endif

@@ -13,9 +13,11 @@ holds fp32 numbers unless said otherwise:
 
     weights.NAME     initial parameters; tied ones once; adapters by the names PEFT saves them under
     tokens, targets  (steps, B, T) int32; a target is the token to predict there, -1 where there is no loss
+    pixels           (steps, B, channels, height, width) uint8 of a model of images, which sees x / 127.5 - 1; it has
+                     no tokens, and targets (steps, B, 1) are classes
     lengths          (steps, B) int32 where sequences are filled up: how many tokens count
     target_tokens    (steps, B, S) int32 of an encoder-decoder: what the decoder reads; targets are (steps, B, S)
-    logits           (B, T, V) of step 0; (B, S, V) of an encoder-decoder
+    logits           (B, T, V) of step 0; (B, S, V) of an encoder-decoder; (B, V) of a model of images
     gradients.NAME   of step 0, before clipping, of every parameter that is trained
     losses           (steps) before the update of each step
     norms            (steps) of all gradients together, before clipping
@@ -38,7 +40,8 @@ Rules:
      inverse-root  maximum min((s + 1) / warmup, sqrt(warmup / (s + 1)))
  - clip: gradients are multiplied by min(1, clip / (norm + 1e-6)); 0 is no clipping;
  - AdamW and SGD are torch.optim's;
- - lora: y = x W' + (alpha / rank) x A' B', no dropout, all else frozen;
+ - lora: y = x W' + (alpha / rank) x A' B', no dropout, all else frozen but the head of a model of images, which PEFT
+   saves with the adapters ("modules_to_save");
  - bf16: weights, activations and gradients are bf16, the optimizer works on fp32 masters, which start as
    weights.NAME; after each update weights are the rounded masters;
  - exact: trained in fp64 from the same masters, which are the weights too. That bf16 rounds its weights is so part
@@ -238,6 +241,16 @@ def nemotron(**more):
     return config
 
 
+def vit(width=16, heads=2, inner=24, layers=2, side=8, patch=4, channels=3, classes=5, **more):
+    config = dict(
+        architectures=["ViTForImageClassification"], model_type="vit", hidden_size=width, intermediate_size=inner,
+        num_hidden_layers=layers, num_attention_heads=heads, image_size=side, patch_size=patch, num_channels=channels,
+        hidden_act="gelu", layer_norm_eps=1e-12, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+        qkv_bias=True, id2label={str(i): f"class {i}" for i in range(classes)},
+        label2id={f"class {i}": i for i in range(classes)})
+    return config | more
+
+
 # Tokens of the models that know padding; RoBERTa's is another.
 PADDING, END, START, FIRST = 0, 1, 2, 3
 
@@ -251,6 +264,7 @@ BERT_LINEARS = ["query", "key", "value", "attention.output.dense", "intermediate
 PHI3_LINEARS = ["qkv_proj", "o_proj", "gate_up_proj", "down_proj"]
 NEOX_LINEARS = ["query_key_value", "dense", "dense_h_to_4h", "dense_4h_to_h"]
 STARCODER2_LINEARS = ["q_proj", "k_proj", "v_proj", "o_proj", "c_fc", "c_proj"]
+VIT_LINEARS = ["q_proj", "k_proj", "v_proj", "o_proj", "fc1", "fc2"]
 NEMOTRON_LINEARS = ["q_proj", "k_proj", "v_proj", "o_proj", "up_proj", "down_proj"]
 
 
@@ -347,6 +361,12 @@ def lora_case(config, targets=None, **more):
 
 def nf4_case(config, targets=None, **more):
     return lora_case(config, targets, **dict(quantised=True) | more)
+
+
+def image_case(config, **more):
+    sides = [config[key] if isinstance(config[key], list) else [config[key]] * 2 for key in ("image_size", "patch_size")]
+    patches = (sides[0][0] // sides[1][0]) * (sides[0][1] // sides[1][1])
+    return case(config, **dict(batch=4, sequence=1 + patches, maximum=5e-3) | more)
 
 
 # "rope_parameters" here and "rope_theta" with "rope_scaling" there: both are read, whatever the family.
@@ -469,12 +489,24 @@ CASES |= {
     "roberta-nf4": case(
         roberta(width=16, inner=24), masked=0.4, maximum=1e-2, batch=8, quantised=True,
         lora=dict(rank=2, alpha=8.0, targets=BERT_LINEARS)),
+    "vit": image_case(vit(), optimizer=adamw(epsilon=1e-4)),
+    # One channel, patches that are not square and leave pixels over, micro-batches of which one is without any loss.
+    "vit-grey": image_case(
+        vit(side=[9, 12], patch=[4, 3], channels=1, qkv_bias=False, hidden_act="gelu_new", layer_norm_eps=1e-3,
+            classes=11), batch=8, accumulation=4, smoothing=0.1),
+    "vit-lora": image_case(
+        vit(hidden_act="relu"), optimizer=adamw(epsilon=1e-4), batch=4, maximum=1e-2,
+        lora=dict(rank=2, alpha=8.0, targets=VIT_LINEARS)),
+    "vit-nf4": image_case(
+        vit(width=32, heads=4, inner=40), optimizer=adamw(epsilon=1e-4), batch=4, maximum=1e-2, quantised=True,
+        lora=dict(rank=2, alpha=8.0, targets=VIT_LINEARS)),
+    "vit-bf16": image_case(vit(side=12, layers=1), batch=6, maximum=3e-3, clip=1.0, precision="bf16"),
     "roberta-bf16": case(roberta(layers=1), masked=0.4, maximum=1e-2, clip=1.0, batch=6, precision="bf16"),
 }
 
 
 # What PEFT calls what a model is for; it has no word for masked tokens.
-TASKS = {"bert": None, "roberta": None, "marian": "SEQ_2_SEQ_LM"}
+TASKS = {"bert": None, "roberta": None, "vit": None, "marian": "SEQ_2_SEQ_LM"}
 
 
 def rate_of(rate, step):
@@ -557,9 +589,28 @@ def draw_pairs(c, random):
     return dict(tokens=source, targets=targets, lengths=lengths, target_tokens=np.where(present, given, PADDING))
 
 
+def draw_images(c, random):
+    """Each class has a picture of its own, which noise hides in part."""
+    settings, config = c["settings"], c["config"]
+    B, parts = settings["batch"], settings["accumulation"]
+    size = config["image_size"] if isinstance(config["image_size"], list) else [config["image_size"]] * 2
+    shape = (config["num_channels"], *size)
+    classes = len(config["id2label"])
+    pictures = random.integers(0, 256, (classes, *shape))
+    targets = random.integers(0, classes, (STEPS, B))
+    pixels = np.where(random.random((STEPS, B, *shape)) < 0.6, pictures[targets],
+                      random.integers(0, 256, (STEPS, B, *shape)))
+    if parts > 1:
+        for step in range(STEPS):
+            targets[step, step % parts * B // parts] = -1
+        targets[3, :B // parts] = -1
+    return dict(pixels=pixels.astype(np.uint8), targets=targets[:, :, None])
+
+
 def draw_data(c, random):
-    draw = {"bert": draw_masked, "roberta": draw_masked, "marian": draw_pairs}.get(c["config"]["model_type"], draw_windows)
-    return {name: numbers.astype(np.int32) for name, numbers in draw(c, random).items()}
+    draw = {"vit": draw_images, "bert": draw_masked, "roberta": draw_masked, "marian": draw_pairs}.get(c["config"]["model_type"], draw_windows)
+    return {name: numbers if numbers.dtype == np.uint8 else numbers.astype(np.int32)
+            for name, numbers in draw(c, random).items()}
 
 
 def draw_weights(model, random):
@@ -579,7 +630,7 @@ def draw_weights(model, random):
 def all_parameters(model):
     """Those of yoke: without sinusoids, with the bias of logits that the framework has as a buffer."""
     for name, parameter in model.named_parameters():
-        if "embed_positions" not in name:
+        if "embed_positions" not in name and "original_module" not in name:
             yield name, parameter
     for name, buffer in model.named_buffers():
         if name.endswith("final_logits_bias"):
@@ -604,16 +655,17 @@ def build(c, random):
     model = peft.get_peft_model(model, peft.LoraConfig(
         task_type=TASKS.get(c["config"]["model_type"], "CAUSAL_LM"), r=lora["rank"], lora_alpha=lora["alpha"],
         target_modules=lora["targets"],
+        modules_to_save=["classifier"] if c["config"]["model_type"] == "vit" else None,
         lora_dropout=0.0, bias="none", fan_in_fan_out=c["config"]["model_type"] == "gpt2"))
     for name, parameter in model.named_parameters():
-        if parameter.requires_grad:
+        if parameter.requires_grad and ".lora_" in name:
             values = 0.1 * random.standard_normal(tuple(parameter.shape))
             parameter.data.copy_(torch.from_numpy(values.astype(np.float32)))
     with tempfile.TemporaryDirectory() as folder:
         model.save_pretrained(folder)
         adapter = json.loads((pathlib.Path(folder) / "adapter_config.json").read_text())
         adapter["target_modules"].sort()
-        saved = set(load_file(pathlib.Path(folder) / "adapter_model.safetensors"))
+        saved = {public_name(name) for name in load_file(pathlib.Path(folder) / "adapter_model.safetensors")}
     names = {public_name(n) for n, p in model.named_parameters() if p.requires_grad}
     assert names == saved, names ^ saved
     return model, adapter, quantised
@@ -623,7 +675,7 @@ def public_name(name, neox=False):
     """The Hugging Face name of a base weight, the one PEFT saves of an adapter's."""
     if ".lora_" in name:
         return name.replace(".default.", ".")
-    name = name.removeprefix("base_model.model.").replace(".base_layer.", ".")
+    name = name.removeprefix("base_model.model.").replace(".base_layer.", ".").replace(".modules_to_save.default.", ".")
     # GPT-NeoX's files keep the name that its head had in transformers 4.
     return name.replace("lm_head.", "embed_out.") if neox else name
 
@@ -638,8 +690,10 @@ def make_optimizer(settings, parameters):
     return torch.optim.AdamW(groups, lr=1.0, betas=(o["beta1"], o["beta2"]), eps=o["epsilon"], foreach=False)
 
 
-def inputs_of(data):
+def inputs_of(model, data):
     """What the model is called with, of some rows of a step."""
+    if "pixels" in data:
+        return dict(pixel_values=(data["pixels"].double() / 127.5 - 1).to(next(model.parameters()).dtype))
     inputs = dict(input_ids=data["tokens"].long())
     if "lengths" in data:
         inputs["attention_mask"] = (torch.arange(data["tokens"].shape[1]) < data["lengths"][:, None]).long()
@@ -655,9 +709,9 @@ def backward(model, settings, data, dtype, scale=1.0):
     chunks = {name: numbers.chunk(settings["accumulation"]) for name, numbers in data.items()}
     for m in range(settings["accumulation"]):
         rows = {name: parts[m] for name, parts in chunks.items()}
-        part = model(**inputs_of(rows)).logits
+        part = model(**inputs_of(model, rows)).logits
         summed = torch.nn.functional.cross_entropy(
-            part.to(dtype).flatten(0, 1), rows["targets"].long().flatten(), ignore_index=-1, reduction="sum",
+            part.to(dtype).flatten(0, -2), rows["targets"].long().flatten(), ignore_index=-1, reduction="sum",
             label_smoothing=settings["smoothing"])
         (summed / total * scale).backward()
         loss += summed.item() / total
@@ -886,7 +940,7 @@ def first_logits(c):
     model = build(c, random)[0]
     convert(model, torch.bfloat16 if c["settings"]["precision"] == "bf16" else torch.float32)
     with torch.no_grad():
-        return model(**inputs_of({name: torch.from_numpy(each[0]) for name, each in data.items()})).logits.float().numpy()
+        return model(**inputs_of(model, {name: torch.from_numpy(each[0]) for name, each in data.items()})).logits.float().numpy()
 
 
 def write(name, c, record, adapter, agreement):
@@ -907,7 +961,7 @@ def extend(name, c, exact):
     document = json.loads(path.read_text())
     record = load_file(FOLDER / f"{name}.safetensors")
     for key in record:
-        if key.startswith("weights.") or record[key].dtype == np.int32:
+        if key.startswith("weights.") or record[key].dtype in (np.int32, np.uint8) and not key.startswith("nf4."):
             assert np.array_equal(record[key], exact[key]), key
     if c["settings"]["precision"] == "bf16":
         save_file({k: v for k, v in record.items() if not k.startswith("exact.")} | exact_part(exact),

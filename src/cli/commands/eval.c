@@ -9,6 +9,10 @@
 
 #include <inttypes.h>
 
+enum {
+    FEW_CLASSES = 10 /* of which five are no small part */
+};
+
 struct arguments {
     struct yk_eval_request request;
     bool json;
@@ -20,10 +24,18 @@ static yk_status write_text(const struct yk_eval_result *result, struct yk_text 
     yk_text_addf(out, "%s\n\n", result->checkpoint);
     yk_text_addf(out, "  step        %" PRId64 "\n", result->step);
     yk_text_addf(out, "  loss        %.4f\n", result->loss);
-    yk_text_add(out, "  perplexity  ");
-    yk_text_add_perplexity(result->loss, 3, out);
-    yk_text_add(out, "\n");
-    yk_text_addf(out, "  tokens      %" PRId64 "\n", result->tokens);
+    if (result->classes > 0) {
+        yk_text_addf(out, "  accuracy    %.2f %%\n", 100 * result->accuracy);
+        if (result->classes > FEW_CLASSES) {
+            yk_text_addf(out, "  in first 5  %.2f %%\n", 100 * result->top5_accuracy);
+        }
+        yk_text_addf(out, "  images      %" PRId64 "\n", result->tokens);
+    } else {
+        yk_text_add(out, "  perplexity  ");
+        yk_text_add_perplexity(result->loss, 3, out);
+        yk_text_add(out, "\n");
+        yk_text_addf(out, "  tokens      %" PRId64 "\n", result->tokens);
+    }
     return yk_device_counters_write_text(&result->counters, out);
 }
 
@@ -51,14 +63,15 @@ static const struct yk_operand operands[] = {
 static const struct yk_option options[] = {
     {YK_OPTION_ROW(
          "data", "PATH", YK_DATA_OPTION_HEADING,
-         "Text, a folder of texts, token shards (.bin), instructions (.jsonl, .json), or with "
-         "--target sentences, one a line"),
+         "Text, a folder of texts, token shards (.bin), instructions (.jsonl, .json), with "
+         "--target sentences, one a line, or images: a folder for each class, CIFAR-10 or IDX"),
      YK_OPTION_INIT_INPUT_FILE, TO(request.data)},
     {YK_OPTION_ROW("target", "PATH", YK_DATA_OPTION_HEADING,
                    "The translations of those sentences, line by line"),
      YK_OPTION_INIT_INPUT_FILE, TO(request.target)},
-    {YK_OPTION_ROW("skip-faulty", NULL, YK_DATA_OPTION_HEADING,
-                   "Leave out pairs and instructions that are empty or too long"),
+    {YK_OPTION_ROW(
+         "skip-faulty", NULL, YK_DATA_OPTION_HEADING,
+         "Leave out pairs and instructions that are empty or too long, and broken images"),
      YK_OPTION_INIT_FLAG, TO(request.skip_faulty)},
     {YK_OPTION_ROW("data-part", "PART", YK_DATA_OPTION_HEADING,
                    "Use only this much of it, from its beginning"),
@@ -97,9 +110,10 @@ static const struct yk_command_exit_code exits[] = {
 
 const struct yk_command yk_command_eval = {
     .name = "eval",
-    .summary = "measure how well a trained model foretells a text",
+    .summary = "measure how well a trained model foretells a text, or classifies images",
     .description = "Runs the text through the model in samples that lie end to end, and prints the "
                    "mean loss of all tokens but the first (in nats), the perplexity that is its "
-                   "exponential, and how many tokens that was over.",
+                   "exponential, and how many tokens that was over. Of a model that classifies "
+                   "images, it prints loss and accuracy.",
     YK_COMMAND_INITIALIZERS(struct arguments),
 };

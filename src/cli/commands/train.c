@@ -32,8 +32,8 @@ static yk_status write_forecast(const struct yk_train_request *request,
 static void add_speed(const struct yk_train_result *result, struct yk_text *out)
 {
     const bool own = result->device_bytes > 0; /* the device has memory of its own */
-    yk_text_addf(out, "  speed       %.0f tokens/s, MFU %.1f %% (exact %.1f)\n",
-                 result->tokens_per_s, 100 * result->mfu, 100 * result->exact_mfu);
+    yk_text_addf(out, "  speed       %.0f %s/s, MFU %.1f %% (exact %.1f)\n", result->tokens_per_s,
+                 result->images ? "images" : "tokens", 100 * result->mfu, 100 * result->exact_mfu);
     yk_text_addf(out, "  step        %s measured, half of them faster; %s predicted (%.2f of it)\n",
                  YK_UNITS_FORMAT_TEMPORARY(result->median_step_s, YK_UNIT_SECONDS),
                  YK_UNITS_FORMAT_TEMPORARY(result->predicted_step_s, YK_UNIT_SECONDS),
@@ -73,13 +73,17 @@ static yk_status write_summary(const struct yk_train_request *request,
         return yk_train_result_write_json(result, out);
     }
     yk_text_addf(out, "%s trained\n\n", result->model);
-    yk_text_addf(out, "  steps       %" PRId64 ", %.0f token%s in ", result->steps_done,
-                 result->tokens, yk_text_plural_suffix((int64_t)result->tokens));
+    yk_text_addf(out, "  steps       %" PRId64 ", %.0f %s%s in ", result->steps_done,
+                 result->tokens, result->images ? "image" : "token",
+                 yk_text_plural_suffix((int64_t)result->tokens));
     yk_text_add_duration(result->seconds, out);
     yk_text_add(out, "\n");
     yk_text_addf(out, "  loss        %.4f, from %.4f\n", fabs(result->last_loss),
                  fabs(result->first_loss));
-    if (isfinite(result->evaluation_loss)) {
+    if (isfinite(result->evaluation_loss) && result->images) {
+        yk_text_addf(out, "  evaluation  %.4f, accuracy %.2f %%\n", result->evaluation_loss,
+                     100 * result->accuracy);
+    } else if (isfinite(result->evaluation_loss)) {
         yk_text_addf(out, "  evaluation  %.4f, perplexity ", result->evaluation_loss);
         yk_text_add_perplexity(result->evaluation_loss, 2, out);
         yk_text_add(out, "\n");
@@ -131,6 +135,11 @@ static void add_model(const struct yk_train_start_report *start, struct yk_text 
     if (predicted->trainable < predicted->parameters) {
         yk_text_addf(out, ", %" PRId64 " of them trained", predicted->trainable);
     }
+    if (predicted->images) {
+        yk_text_addf(out, ", %" PRId64 " class%s\n", start->vocabulary,
+                     start->vocabulary == 1 ? "" : "es");
+        return;
+    }
     yk_text_addf(out, ", %" PRId64 " token%s in its vocabulary\n", start->vocabulary,
                  yk_text_plural_suffix(start->vocabulary));
 }
@@ -142,6 +151,10 @@ static void add_data(const struct yk_train_start_report *start, struct yk_text *
     if (start->batch_rows > 0) {
         yk_text_addf(out, "%" PRId64 " batch%s of up to %" PRId64 " tokens a side an epoch\n",
                      units, units == 1 ? "" : "es", start->batch_rows);
+        return;
+    }
+    if (start->predicted->images) {
+        yk_text_addf(out, "%" PRId64 " image%s an epoch\n", units, yk_text_plural_suffix(units));
         return;
     }
     const int64_t sequence = start->predicted->sequence;
@@ -193,8 +206,8 @@ static void add_duration(double seconds, struct yk_text *out)
 static void add_step_speed(const struct yk_train_step_report *report, struct yk_text *out)
 {
     const struct yk_step_metrics *step = report->metrics;
-    yk_text_addf(out, "  %s  %.0f tokens/s",
-                 YK_UNITS_FORMAT_TEMPORARY(step->seconds, YK_UNIT_SECONDS), step->tokens_per_s);
+    yk_text_addf(out, "  %s  %.0f %s/s", YK_UNITS_FORMAT_TEMPORARY(step->seconds, YK_UNIT_SECONDS),
+                 step->tokens_per_s, report->images ? "images" : "tokens");
     if (step->seconds > 0) {
         yk_text_addf(out, "  MFU %.1f %% (exact %.1f)", 100 * report->mfu, 100 * report->exact_mfu);
         yk_text_addf(out, "  memory %s  predicted/measured %.2f",
@@ -232,6 +245,15 @@ static void on_evaluation(void *user, const struct yk_train_evaluation_report *e
 {
     struct lines *lines = user;
     const double loss = fabs(evaluation->loss);
+    if (isfinite(evaluation->accuracy)) {
+        yk_text_addf(&lines->line,
+                     "step %" PRId64 ": evaluation loss %.4f, accuracy %.2f %%, over %" PRId64
+                     " image%s",
+                     evaluation->step, loss, 100 * evaluation->accuracy, evaluation->tokens,
+                     yk_text_plural_suffix(evaluation->tokens));
+        show(lines, true);
+        return;
+    }
     yk_text_addf(&lines->line, "step %" PRId64 ": evaluation loss %.4f, perplexity ",
                  evaluation->step, loss);
     yk_text_add_perplexity(loss, 2, &lines->line);

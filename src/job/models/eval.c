@@ -164,12 +164,18 @@ static yk_status measure_loss(struct evaluation *evaluation)
         .user = evaluation->recorder,
     };
     struct yk_sampler *sampler = NULL;
+    struct yk_evaluation_result evaluated = {0};
+    const struct yk_model_config *config = evaluation->loaded.store->net->config;
+    result->classes = config->classifier ? config->vocabulary : 0;
     YK_TRY(yk_dataset_create_evaluation_sampler(evaluation->dataset, &cut, true, &sampler));
     yk_status status =
         evaluation->recorder ? yk_counter_recorder_start(evaluation->recorder) : YK_OK;
-    YK_IF_OK(yk_evaluate_mean_loss_on_this_rank(evaluation->loaded.store, sampler, &how,
-                                                &result->loss, &result->tokens));
+    YK_IF_OK(yk_evaluate_on_this_rank(evaluation->loaded.store, sampler, &how, &evaluated));
     yk_sampler_destroy(sampler);
+    result->loss = evaluated.loss;
+    result->tokens = evaluated.tokens;
+    result->accuracy = evaluated.accuracy;
+    result->top5_accuracy = evaluated.top5_accuracy;
     result->perplexity = exp(result->loss);
     return status;
 }
@@ -236,8 +242,15 @@ yk_status yk_eval_write_json(const struct yk_eval_result *result, struct yk_text
     yk_json_write_string(&json, "checkpoint", result->checkpoint);
     yk_json_write_integer(&json, "step", result->step);
     yk_json_write_number(&json, "loss", result->loss);
-    yk_json_write_number(&json, "perplexity", result->perplexity);
-    yk_json_write_integer(&json, "tokens", result->tokens);
+    if (result->classes > 0) {
+        yk_json_write_number(&json, "accuracy", result->accuracy);
+        yk_json_write_number(&json, "top5_accuracy", result->top5_accuracy);
+        yk_json_write_integer(&json, "classes", result->classes);
+        yk_json_write_integer(&json, "images", result->tokens);
+    } else {
+        yk_json_write_number(&json, "perplexity", result->perplexity);
+        yk_json_write_integer(&json, "tokens", result->tokens);
+    }
     if (result->counters.count > 0) {
         yk_json_write_key(&json, "counters");
         yk_counters_file_write_averages_json(&result->counters, out);

@@ -1,5 +1,6 @@
 /*
- * Eval: computes the loss of a trained model on a dataset. Not thread-safe.
+ * Eval: computes the loss of a trained model on a dataset, and the accuracy of a classifier. Not
+ * thread-safe.
  */
 #ifndef YK_JOB_MODELS_EVAL_H
 #define YK_JOB_MODELS_EVAL_H
@@ -30,11 +31,14 @@ struct yk_eval_request {
 /* Starts as {0}. */
 struct yk_eval_result {
     struct yk_arena *arena;
-    const char *checkpoint;              /* path of the evaluated checkpoint */
-    int64_t step;                        /* training step of that checkpoint */
-    double loss;                         /* mean over `tokens` tokens, in nats */
-    double perplexity;                   /* exp(loss); may be INFINITY */
-    int64_t tokens;                      /* number of predicted tokens */
+    const char *checkpoint; /* path of the evaluated checkpoint */
+    int64_t step;           /* training step of that checkpoint */
+    double loss;            /* mean over `tokens` tokens, in nats */
+    double perplexity;      /* exp(loss); may be INFINITY */
+    int64_t tokens;         /* number of predicted tokens, or of classified images */
+    double accuracy;        /* of a classifier: fraction whose class is the first; otherwise NAN */
+    double top5_accuracy;   /* fraction whose class is one of the first five; otherwise NAN */
+    int64_t classes;        /* of a classifier; otherwise 0 */
     struct yk_counter_run_data counters; /* counters of the device; empty if not requested */
     struct yk_output_files outputs; /* contains the failure if the logits could not be written */
 };

@@ -34,7 +34,7 @@ enum yk_train_job_phase {
 /* Describes the run before its first step. */
 struct yk_train_start_report {
     const struct yk_train_result *predicted; /* result in which only the predictions are set */
-    int64_t vocabulary;                      /* number of tokens in the vocabulary */
+    int64_t vocabulary;                      /* number of tokens in the vocabulary, or of classes */
     const char *data;                        /* description of the dataset */
     int64_t epoch_units; /* samples per epoch; for sentence pairs: micro-batches per epoch */
     /* For sentence pairs: maximum number of tokens per language in a micro-batch; otherwise 0. */
@@ -47,6 +47,7 @@ struct yk_train_start_report {
 /* Describes a finished step. */
 struct yk_train_step_report {
     const struct yk_step_metrics *metrics;
+    bool images;         /* tokens_per_s counts images */
     bool scaled;         /* the loss is scaled, because the precision is fp16 */
     double mfu;          /* model FLOPS utilisation, 0 to 1: yk_mfu.formula (planner/planner.h) */
     double exact_mfu;    /* counts attention exactly: yk_mfu.exact */
@@ -60,7 +61,8 @@ struct yk_train_step_report {
 struct yk_train_evaluation_report {
     int64_t step;
     double loss;
-    int64_t tokens;
+    int64_t tokens;  /* number of predicted tokens, or of classified images */
+    double accuracy; /* of a classifier: fraction whose class is the first; otherwise NAN */
 };
 
 struct yk_train_checkpoint_report {

@@ -49,6 +49,11 @@ static void write_measured(const struct yk_train_result *result, struct yk_json_
     yk_json_write_number(out, "first_loss", result->first_loss);
     yk_json_write_number(out, "last_loss", result->last_loss);
     yk_json_write_number(out, "evaluation_loss", result->evaluation_loss);
+    if (result->images) {
+        yk_json_write_number(out, "accuracy", result->accuracy);
+        yk_json_write_number(out, "top5_accuracy", result->top5_accuracy);
+        yk_json_write_number(out, "images_per_s", result->tokens_per_s);
+    }
     yk_json_write_number(out, "tokens", result->tokens);
     yk_json_write_number(out, "seconds", result->seconds);
     yk_json_write_number(out, "tokens_per_s", result->tokens_per_s);

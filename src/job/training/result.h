@@ -41,6 +41,7 @@ struct yk_train_result {
     int64_t steps;
     int64_t batch;
     int64_t sequence;
+    bool images; /* the model reads images */
     const char *precision;
     int32_t micro_batches;
     double predicted_step_s;
@@ -59,7 +60,9 @@ struct yk_train_result {
     double first_loss;
     double last_loss;
     double evaluation_loss; /* NAN means: no evaluation */
-    double tokens;
+    double accuracy;        /* of the last evaluation of a classifier; otherwise NAN */
+    double top5_accuracy;
+    double tokens;  /* an image counts as one */
     double seconds; /* total time of all steps */
     double tokens_per_s;
     double mfu;       /* model FLOPS utilisation, 0 to 1: yk_mfu.formula (planner/planner.h) */

@@ -21,6 +21,7 @@ yk_status yk_train_summary_fill_result_predictions(const struct yk_training *tra
     out->steps = training->steps;
     out->batch = model->workload.batch;
     out->sequence = model->workload.sequence;
+    out->images = yk_model_config_reads_images(model->config);
     out->precision = yk_precision_name(model->workload.precision);
     out->micro_batches = planned->plan->micro_batches;
     out->predicted_step_s = planned->evaluation.step_s;
@@ -70,7 +71,9 @@ yk_status yk_train_summary_fill_result(const struct yk_training *training, const
     out->steps_done = run->state.step;
     out->first_loss = run->first_loss;
     out->last_loss = run->last_loss;
-    out->evaluation_loss = run->evaluation_loss;
+    out->evaluation_loss = run->evaluated.loss;
+    out->accuracy = run->evaluated.accuracy;
+    out->top5_accuracy = run->evaluated.top5_accuracy;
     out->tokens = run->tokens;
     out->seconds = run->seconds;
     out->tokens_per_s = run->tokens / run->seconds;

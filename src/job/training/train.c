@@ -75,6 +75,7 @@ static void on_step(void *user, const struct yk_step_metrics *step)
     const struct yk_mfu mfu = yk_planner_mfu_at_throughput(planned, step->tokens_per_s);
     struct yk_train_step_report report = {
         .metrics = step,
+        .images = yk_model_config_reads_images(planned->context->model->config),
         .scaled = planned->plan->workload.precision == YK_PRECISION_FP16,
         .mfu = mfu.formula,
         .exact_mfu = mfu.exact,
@@ -86,12 +87,13 @@ static void on_step(void *user, const struct yk_step_metrics *step)
     progress->step(progress->user, &report);
 }
 
-static void on_evaluated(void *user, int64_t step, double loss, int64_t tokens)
+static void on_evaluated(void *user, int64_t step, const struct yk_evaluation_result *result)
 {
     const struct yk_train_progress_callbacks *progress = progress_of(user);
     if (progress->evaluation) {
-        progress->evaluation(progress->user,
-                             &(struct yk_train_evaluation_report){step, loss, tokens});
+        progress->evaluation(
+            progress->user, &(struct yk_train_evaluation_report){step, result->loss, result->tokens,
+                                                                 result->accuracy});
     }
 }
 

@@ -350,7 +350,7 @@ static void fill_run(struct yk_training *training, const char *base)
         .tokenizer = inputs->tokenizer,
         .state = {.seed = (uint64_t)request->seed,
                   .scaler = yk_loss_scaler_init(training->net->workload.precision)},
-        .evaluation_loss = NAN,
+        .evaluated = {.loss = NAN, .accuracy = NAN, .top5_accuracy = NAN},
     };
     if (training->checkpoint) {
         training->run.state = training->checkpoint->state;

@@ -22,8 +22,9 @@ struct yk_inference {
     int32_t *lengths;             /* (B) */
     int32_t *target_tokens;       /* (B, S) */
     int32_t *targets;
+    uint8_t *pixels; /* (B, channels, height, width); NULL unless samples are images */
     struct yk_position_tables position_tables;
-    double *loss;
+    struct yk_loss_sums *sums;
     float *wide;            /* (B, V) as fp32 */
     void *streams[STREAMS]; /* (B·T, C) */
     void *expanded; /* second buffer for the memory, see yk_inference_select_encoder_outputs() */
@@ -71,7 +72,9 @@ static void carve_layers(struct yk_inference *inference, struct yk_bump_allocato
     for (int32_t l = 0; l < net->layer_count; l++) {
         struct yk_layer_memory_sizes sizes;
         struct yk_batch_shape batch = max_shape(inference, l);
-        batch.sequence = inference->max.last_only && is_head(inference, l) ? 1 : batch.sequence;
+        batch.sequence = inference->max.last_only && is_head(inference, l)
+                             ? 1
+                             : yk_net_layer_input_rows(&net->layers[l], batch.sequence);
         net->layers[l].kind->measure(net, l, &batch, &sizes);
         last = sizes;
         max.forward_bytes =
@@ -101,7 +104,12 @@ static void carve(struct yk_inference *inference, struct yk_bump_allocator *allo
     inference->target_tokens = yk_bump_allocate(allocator, target_rows, sizeof(int32_t));
     inference->targets = yk_bump_allocate(allocator, larger, sizeof(int32_t));
     yk_position_tables_allocate(net, longest(inference), allocator, &inference->position_tables);
-    inference->loss = yk_bump_allocate(allocator, 1, sizeof(double));
+    inference->pixels =
+        yk_model_config_reads_images(net->config)
+            ? yk_bump_allocate(allocator, max->samples * yk_model_config_image_bytes(net->config),
+                               1)
+            : NULL;
+    inference->sums = yk_bump_allocate(allocator, 1, sizeof *inference->sums);
     inference->wide = yk_bump_allocate(allocator,
                                        (max->last_only ? max->samples : 1) *
                                            yk_model_config_target_vocabulary_size(net->config),
@@ -118,6 +126,7 @@ size_t yk_inference_memory_bytes(const struct yk_parameter_store *store,
 {
     struct yk_inference inference = {.store = store, .max = *max};
     struct yk_bump_allocator allocator = {0};
+    inference.max.sequence = yk_net_sample_tokens(store->net, max->sequence);
     carve(&inference, &allocator);
     return allocator.used;
 }
@@ -148,6 +157,7 @@ yk_status yk_inference_create_in_memory(const struct yk_parameter_store *store,
     YK_TRY_NEW_WITH_OWN_ARENA(inference);
     inference->store = store;
     inference->max = *max;
+    inference->max.sequence = yk_net_sample_tokens(store->net, max->sequence);
     carve(inference, &allocator);
     yk_status status = choose_slots(inference);
     YK_IF_OK(yk_position_tables_fill(store, longest(inference), &inference->position_tables));
@@ -209,13 +219,16 @@ static void enqueue_layer(struct yk_inference *inference, int32_t number, bool w
         .lengths = inference->lengths,
         .targets = with_loss ? inference->targets : NULL,
         .position_tables = inference->position_tables,
-        .loss = inference->loss,
+        .pixels = inference->pixels,
+        .loss = &inference->sums->loss,
+        .hits = with_loss && net->config->classifier ? inference->sums->hits : NULL,
         .input = layer->input >= 0 ? inference->streams[inference->slots[layer->input]] : NULL,
         .output = last ? NULL : inference->streams[inference->slots[number]],
         .saved = last ? inference->logits : inference->saved,
         .workspace = inference->workspace,
         .memory = layer->memory >= 0 ? inference->streams[MEMORY] : NULL,
     };
+    pass.batch.sequence = yk_net_layer_input_rows(layer, pass.batch.sequence);
     if (last && inference->max.last_only) {
         keep_last(inference, number, &pass);
     }
@@ -245,7 +258,9 @@ static void upload(const struct yk_inference *inference, int32_t *to, const int3
 static void set_source(struct yk_inference *inference, const int32_t *tokens,
                        const int32_t *lengths, int64_t samples, int64_t sequence)
 {
-    inference->source = (struct yk_batch_shape){.samples = samples, .sequence = sequence};
+    const struct yk_net *net = inference->store->net;
+    inference->source = (struct yk_batch_shape){.samples = samples,
+                                                .sequence = yk_net_sample_tokens(net, sequence)};
     inference->target = (struct yk_batch_shape){.samples = samples, .memory = sequence};
     upload(inference, inference->tokens, tokens, samples * sequence);
     upload(inference, inference->lengths, lengths, samples);
@@ -280,7 +295,7 @@ yk_status yk_inference_encode(struct yk_inference *inference, const int32_t *tok
 }
 
 yk_status yk_inference_sum_losses(struct yk_inference *inference,
-                                  const struct yk_sample_slice *slice, double *out)
+                                  const struct yk_sample_slice *slice, struct yk_loss_sums *out)
 {
     const struct yk_device_context *context = &inference->store->context;
     const int64_t rows = slice->samples * slice->sequence;
@@ -291,9 +306,14 @@ yk_status yk_inference_sum_losses(struct yk_inference *inference,
     if (target_rows > 0) {
         upload(inference, inference->target_tokens, slice->target_tokens, target_rows);
     }
-    context->backend->clear(context->lane, inference->loss, sizeof *inference->loss);
+    if (inference->pixels) {
+        context->backend->copy(
+            context->lane, inference->pixels, slice->pixels,
+            (size_t)(slice->samples * yk_model_config_image_bytes(inference->store->net->config)));
+    }
+    context->backend->clear(context->lane, inference->sums, sizeof *inference->sums);
     enqueue(inference, true, true, true);
-    return yk_device_context_copy_and_wait(context, out, inference->loss, sizeof *out);
+    return yk_device_context_copy_and_wait(context, out, inference->sums, sizeof *out);
 }
 
 yk_status yk_inference_select_encoder_outputs(struct yk_inference *inference, const int32_t *from,

@@ -22,7 +22,7 @@ struct yk_inference;
  */
 struct yk_inference_shape {
     int64_t samples;
-    int64_t sequence;
+    int64_t sequence;        /* not used if samples are images */
     int64_t target_sequence; /* target tokens per sample, for a decoder; 0 means: no decoder */
     bool last_only;          /* compute logits only for the last token of each sample, and no
                                 losses */
@@ -46,9 +46,10 @@ void yk_inference_destroy(struct yk_inference *inference);
 yk_status yk_inference_run(struct yk_inference *inference, const int32_t *tokens, int64_t samples,
                            int64_t sequence) YK_MUST_USE;
 
-/* Runs the net on a slice. Sets `*out` to the sum of the losses. Negative targets have no loss. */
+/* Runs the net on a slice of tokens or images. Negative targets have no loss. */
 yk_status yk_inference_sum_losses(struct yk_inference *inference,
-                                  const struct yk_sample_slice *slice, double *out) YK_MUST_USE;
+                                  const struct yk_sample_slice *slice,
+                                  struct yk_loss_sums *out) YK_MUST_USE;
 
 /* Runs the encoder. `tokens` has `samples` rows of `sequence` tokens. lengths[i] is the number of
  * tokens of sample i without padding. */
@@ -68,7 +69,7 @@ yk_status yk_inference_decode(struct yk_inference *inference, const int32_t *tok
                               int64_t sequence) YK_MUST_USE;
 
 /* Copies the V logits of one token to `out`. They are from the latest run. If `last_only` is set,
- * `position` must be 0. */
+ * or if the model is a classifier, `position` must be 0. */
 yk_status yk_inference_get_logits(const struct yk_inference *inference, int64_t sample,
                                   int64_t position, float *out) YK_MUST_USE;
 

@@ -111,7 +111,8 @@ static struct yk_attention_config self_attention(const struct yk_model_config *c
         .k_norm = norm_weight(config, encoder, K_NORM),
         .interleaved = config->interleaved,
         .causal = causal,
-        .measured = !causal, /* padding comes last, so a causal mask hides it */
+        /* Padding comes last, so a causal mask hides it. Images have none. */
+        .measured = !causal && !yk_model_config_reads_images(config),
     };
 }
 

@@ -3,7 +3,8 @@
  * that of the embedding, and the loss, which overwrites the logits with their gradient. The table
  * is the first parameter of the layer that owns it. The head of BERT (Devlin et al. 2019) first
  * transforms its input: norm(activation(transform x)). Its logits have a bias; so have those of
- * Marian, whose bias is never trained.
+ * Marian, whose bias is never trained. The head of a classifier reads one token of each sample; its
+ * logits have a bias, too.
  */
 #include "model/architecture.h"
 #include "nn/layers/mlp.h"
@@ -125,6 +126,17 @@ static void forward_logits(const struct yk_layer_pass *pass, const struct saved 
         op.bias_type = yk_layer_pass_parameter_precision(pass, bias);
     }
     backend->matmul(pass->lane, &op);
+    if (pass->hits) {
+        backend->accuracy(pass->lane, &(struct yk_accuracy_op){
+                                          .rows = yk_layer_pass_token_count(pass),
+                                          .classes = V,
+                                          .stride = stride_of(pass->net),
+                                          .logits = saved->logits,
+                                          .targets = pass->targets,
+                                          .hits = pass->hits,
+                                          .type = type,
+                                      });
+    }
     if (pass->targets) {
         backend->cross_entropy(
             pass->lane,
@@ -241,6 +253,10 @@ static void list(struct yk_parameter_list *parameters)
         yk_parameter_list_add_embedding(parameters,
                                         yk_parameter_list_module_name(parameters, YK_MODULE_HEAD),
                                         V, config->width);
+    }
+    if (config->classifier) {
+        yk_parameter_list_add_bias(parameters,
+                                   yk_parameter_list_module_name(parameters, YK_MODULE_HEAD), V);
     }
     if (yk_architecture_module_name(config, YK_MODULE_LOGITS_BUFFER, parameters->arena)) {
         yk_parameter_list_add_buffer(parameters, NULL, "final_logits_bias", 1, V);

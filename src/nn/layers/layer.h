@@ -23,7 +23,7 @@ struct yk_parameter_list; /* nn/parameter_list.h */
 
 struct yk_layer_kind {
     bool block;        /* only blocks have adapters, NF4 weights and recomputation */
-    bool reads_tokens; /* the input is tokens, not the output of another layer */
+    bool reads_tokens; /* the input is tokens or pixels, not the output of another layer */
     void (*list)(struct yk_parameter_list *parameters);
     void (*measure)(const struct yk_net *net, int32_t layer, const struct yk_batch_shape *batch,
                     struct yk_layer_memory_sizes *out);
@@ -32,11 +32,13 @@ struct yk_layer_kind {
 };
 
 extern const struct yk_layer_kind yk_layer_kind_embedding;
+extern const struct yk_layer_kind yk_layer_kind_patch_embedding;
 extern const struct yk_layer_kind yk_layer_kind_block;
 extern const struct yk_layer_kind yk_layer_kind_norm;
 extern const struct yk_layer_kind yk_layer_kind_head;
 
-/* Returns the kind of the layers with this role, or NULL if such layers cannot be trained. */
-const struct yk_layer_kind *yk_layer_kind_of_role(enum yk_layer_role role);
+/* Returns the kind of the layers with this role, or NULL if such layers cannot be trained.
+ * `images`: the model reads images. */
+const struct yk_layer_kind *yk_layer_kind_of_role(enum yk_layer_role role, bool images);
 
 #endif

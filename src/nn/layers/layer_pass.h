@@ -16,7 +16,8 @@
 
 struct yk_batch_shape {
     int64_t samples;  /* B */
-    int64_t sequence; /* T */
+    int64_t sequence; /* T, rows of a sample in the input of the layer, or in its output if it reads
+                         tokens or pixels */
     int64_t memory; /* S, number of tokens per sample in the encoder's output (the memory); 0 means:
                        no cross-attention */
 };
@@ -34,6 +35,8 @@ struct yk_layer_pass {
     /* (B, T) input tokens. In an encoder–decoder, these are the tokens of the source for layers of
      * the encoder, and the tokens of the target for layers of the decoder. */
     const int32_t *tokens;
+    const uint8_t
+        *pixels; /* (B, channels, height, width) input images; NULL: the input is tokens */
     const int32_t *targets; /* (B, T) the tokens to predict; a negative target has no loss */
     const int32_t *lengths; /* (B) number of tokens of each sample without padding, for attention
                                that is not causal; NULL means: no padding */
@@ -41,6 +44,9 @@ struct yk_layer_pass {
     float loss_factor; /* factor by which the gradient of the loss is multiplied; 0 means: compute
                           no gradient */
     double *loss;      /* the forward pass of a head adds the sum of the losses to it */
+    /* (2) the forward pass of a head adds the numbers of hits to it, see struct yk_accuracy_op;
+     * NULL means: not needed */
+    double *hits;
     const void *input; /* (B·T, C) in the precision of the training run; NULL for an embedding */
     void *output;      /* (B·T, C); NULL for a head, which writes its logits to `saved`, and in a
                           recomputation that needs no output */

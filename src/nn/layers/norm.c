@@ -129,23 +129,53 @@ static void measure(const struct yk_net *net, int32_t layer, const struct yk_bat
                     struct yk_layer_memory_sizes *out)
 {
     struct yk_bump_allocator allocator = {0};
-    (void)layer;
-    (void)carve(net, batch->samples * batch->sequence, &allocator);
+    const int64_t rows = yk_net_layer_output_rows(&net->layers[layer], batch->sequence);
+    (void)carve(net, batch->samples * rows, &allocator);
     *out = (struct yk_layer_memory_sizes){.saved_bytes = allocator.used};
+}
+
+/* The norm of a classifier computes only the first token of each sample: a pass over rows that are
+ * a whole sample apart. */
+static struct yk_layer_pass pass_of_rows(const struct yk_layer_pass *pass)
+{
+    struct yk_layer_pass rows = *pass;
+    rows.batch.sequence =
+        yk_net_layer_output_rows(yk_layer_pass_get_layer(pass), pass->batch.sequence);
+    return rows;
+}
+
+static int64_t input_stride(const struct yk_layer_pass *pass, const struct yk_layer_pass *rows)
+{
+    return pass->batch.sequence / rows->batch.sequence * pass->net->config->width;
 }
 
 static void forward(const struct yk_layer_pass *pass)
 {
     struct yk_bump_allocator allocator = {.base = pass->saved};
-    const struct yk_norm norm = carve(pass->net, yk_layer_pass_token_count(pass), &allocator);
-    yk_norm_forward(pass, &norm, pass->input, NULL, pass->output);
+    const struct yk_layer_pass rows = pass_of_rows(pass);
+    const struct yk_norm norm = carve(pass->net, yk_layer_pass_token_count(&rows), &allocator);
+    const struct yk_norm_op op =
+        yk_norm_make_forward_op(&rows, &norm, pass->input, input_stride(pass, &rows), pass->output,
+                                pass->net->config->width);
+    pass->store->context.backend->norm(pass->lane, &op);
 }
 
 static void backward(const struct yk_layer_pass *pass)
 {
     struct yk_bump_allocator allocator = {.base = pass->saved};
-    const struct yk_norm norm = carve(pass->net, yk_layer_pass_token_count(pass), &allocator);
-    yk_norm_backward(pass, &norm, pass->input, pass->output_gradient, NULL, pass->input_gradient);
+    const struct yk_layer_pass rows = pass_of_rows(pass);
+    const struct yk_norm norm = carve(pass->net, yk_layer_pass_token_count(&rows), &allocator);
+    const struct yk_backend *backend = pass->store->context.backend;
+    struct yk_norm_backward_op op =
+        backward_op(&rows, &norm, pass->input, pass->output_gradient, pass->input_gradient);
+    op.x_stride = input_stride(pass, &rows);
+    op.dx_stride = op.x_stride;
+    if (rows.batch.sequence < pass->batch.sequence) { /* the other tokens have no gradient */
+        backend->clear(pass->lane, pass->input_gradient,
+                       (size_t)(yk_layer_pass_token_count(pass) * pass->net->config->width *
+                                yk_precision_bytes(pass->net->workload.precision)));
+    }
+    backend->norm_backward(pass->lane, &op);
 }
 
 const struct yk_layer_kind yk_layer_kind_norm = {

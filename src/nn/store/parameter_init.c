@@ -113,7 +113,9 @@ static yk_status init_all(const struct yk_parameter_store *store,
 {
     for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(store->net, &at);) {
         const bool kept = store->layers[at.layer].partition.kind != YK_LAYER_PARTITION_ABSENT;
-        if (kept && (which != YK_PARAMETER_STORE_INIT_ADAPTERS || at.parameter->adapter)) {
+        const bool loaded = which == YK_PARAMETER_STORE_INIT_ADAPTERS && !at.parameter->adapter &&
+                            !at.parameter->fresh;
+        if (kept && !loaded) {
             YK_TRY(init_one(store, at.layer, at.parameter, which, pools));
         }
     }

@@ -147,8 +147,8 @@ enum yk_parameter_store_init_kind {
     /* Use random numbers that repeat, for benchmarks. This takes a second; drawing billions of
      * different numbers takes minutes. Adapters get random numbers that do not repeat. */
     YK_PARAMETER_STORE_INIT_REPEATED,
-    YK_PARAMETER_STORE_INIT_ADAPTERS, /* initialise only adapters; all other parameters are loaded
-                                         later */
+    YK_PARAMETER_STORE_INIT_ADAPTERS, /* initialise only adapters and a new head; all other
+                                         parameters are loaded later */
 };
 
 /* Initialises parameters. The values depend only on the seed and on the name of the parameter. */

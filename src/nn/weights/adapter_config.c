@@ -37,19 +37,12 @@ static bool is_unset(const struct yk_json *node)
 static yk_status refuse_kinds(const struct yk_json *root)
 {
     static const char *const keys[] = {
-        "use_rslora",
-        "use_dora",
-        "modules_to_save",
-        "rank_pattern",
-        "alpha_pattern",
-        "lora_bias",
-        "bias",
-        "use_qalora",
-        "use_bdlora",
-        "target_parameters",
-        "trainable_token_indices",
-        "layer_replication",
-        "alora_invocation_tokens",
+        "use_rslora",        "use_dora",
+        "rank_pattern",      "alpha_pattern",
+        "lora_bias",         "bias",
+        "use_qalora",        "use_bdlora",
+        "target_parameters", "trainable_token_indices",
+        "layer_replication", "alora_invocation_tokens",
     };
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (!is_unset(yk_json_get_member(root, keys[i]))) {
@@ -59,6 +52,24 @@ static yk_status refuse_kinds(const struct yk_json *root)
         }
     }
     return YK_OK;
+}
+
+/* Of all modules, only the head of a classifier can be saved as a whole. Which module that is, the
+ * model knows. */
+static yk_status read_saved_module(const struct yk_json *root, struct yk_arena *arena,
+                                   struct yk_adapter_config *out)
+{
+    static const char key[] = "modules_to_save";
+    const struct yk_json *list = yk_json_get_member(root, key);
+    if (is_unset(list)) {
+        return YK_OK;
+    }
+    const char *name = yk_json_string_value(yk_json_array_at(list, 0));
+    if (!name || yk_json_array_count(list) != 1) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "\"%s\" must be a list of one module, the head of a classifier", key);
+    }
+    return yk_arena_strdup(arena, name, &out->saved_module);
 }
 
 static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
@@ -75,6 +86,7 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
                        type ? "\"" : "", type ? type : "missing", type ? "\"" : "");
     }
     YK_TRY(refuse_kinds(root));
+    YK_TRY(read_saved_module(root, arena, out));
     if (!yk_json_get_member(root, "r")) {
         return yk_fail(YK_ERROR_INPUT, "\"r\" is missing; it gives the rank of the adapters");
     }
@@ -201,7 +213,7 @@ static const char *task_of(const struct yk_model_config *config)
     if (config->encoder_layers > 0) {
         return "SEQ_2_SEQ_LM";
     }
-    return config->masked_head ? NULL : "CAUSAL_LM";
+    return config->masked_head || config->classifier ? NULL : "CAUSAL_LM";
 }
 
 /* A regular expression for the adapted modules. Of a model of text and pictures it names the
@@ -234,6 +246,21 @@ static void write_targets(const struct targets *targets, struct yk_json_writer *
     json->line_indent = 2;
 }
 
+static void write_saved_modules(const struct yk_model_config *config, struct yk_json_writer *json)
+{
+    static const char key[] = "modules_to_save";
+    if (!config->classifier) {
+        yk_json_write_null(json, key);
+        return;
+    }
+    yk_json_write_begin_array(json, key);
+    json->line_indent = 4;
+    yk_json_write_string(json, NULL, yk_architecture_outer_module_name(config, YK_MODULE_HEAD));
+    yk_json_write_newline(json, 2);
+    yk_json_write_end_array(json);
+    json->line_indent = 2;
+}
+
 yk_status yk_adapter_config_to_json(const struct yk_net *net, const char *base, struct yk_text *out)
 {
     struct targets targets = {0};
@@ -251,7 +278,7 @@ yk_status yk_adapter_config_to_json(const struct yk_net *net, const char *base, 
     yk_json_write_null(&json, "layers_to_transform");
     yk_json_write_number(&json, "lora_alpha", yk_net_adapter_alpha(net));
     yk_json_write_raw(&json, "lora_dropout", "0.0");
-    yk_json_write_null(&json, "modules_to_save");
+    write_saved_modules(net->config, &json);
     yk_json_write_string(&json, "peft_type", "LORA");
     yk_json_write_integer(&json, "r", net->workload.lora_rank);
     yk_json_write_raw(&json, "rank_pattern", "{}");

@@ -14,6 +14,9 @@ struct yk_adapter_config {
     int64_t rank;
     double alpha;
     const char *base; /* name or path of the base model; may be NULL */
+    /* The module outside blocks that is trained and saved as a whole: the head of a classifier;
+     * NULL means: there is none. */
+    const char *saved_module;
 };
 
 /* Reads folder/adapter_config.json. Only plain LoRA is supported, which adds (alpha / rank) · B · A

@@ -149,13 +149,29 @@ static yk_status list_copies(const struct naming *naming, const struct yk_parame
     return YK_OK;
 }
 
+/* The name that files use instead of that of the module; NULL: there is none. */
+static yk_status name_in_files(const struct naming *naming, const char *name, const char **out)
+{
+    const struct yk_architecture *row = naming->net->config->architecture;
+    char buffer[YK_WEIGHTS_NAME_SIZE];
+    *out = NULL;
+    return row->file_names
+               ? yk_arena_strdup(naming->arena,
+                                 yk_architecture_file_name(row, name, buffer, sizeof buffer), out)
+               : YK_OK;
+}
+
 /* Lists the names that a parameter may have in a file, its own first, those of copies last. */
 static yk_status list_names(const struct naming *naming, const struct yk_parameter *parameter,
                             struct names *out)
 {
     const char *older = NULL;
     const char *alias = NULL;
+    const char *in_files = NULL;
     *out = (struct names){0};
+    YK_TRY(name_in_files(naming, parameter->name, &in_files));
+    add_name(out, in_files);
+    add_name(out, in_files ? short_name(naming, in_files) : NULL);
     YK_TRY(older_name(parameter->name, naming->arena, &older));
     YK_TRY(alias_of(naming, parameter->name, &alias));
     add_name(out, parameter->name);
@@ -194,9 +210,9 @@ static yk_status find(const struct naming *naming, const struct yk_tensor_set *s
     for (int32_t i = 0; !*out && names.items[i]; i++) {
         *out = yk_tensor_set_find_tensor(set, names.items[i]);
     }
-    return *out || parameter->optional
+    return *out || parameter->optional || parameter->saved_with_adapter
                ? YK_OK
-               : yk_tensor_set_find_tensor_or_fail(set, parameter->name, out);
+               : yk_tensor_set_find_tensor_or_fail(set, names.items[0], out);
 }
 
 /* A non-finite number would spread to all weights in the first step. */
@@ -278,6 +294,9 @@ static yk_status load_parameter(struct yk_parameter_store *store, const struct y
 {
     const struct yk_tensor_location *place = NULL;
     YK_TRY(find(naming, set, parameter, &place));
+    if (place && parameter->saved_with_adapter && !yk_weights_has_shape(place, parameter)) {
+        place = NULL; /* the base model has other classes */
+    }
     if (!place) { /* its initial value is 0 */
         memset(scratch, 0, (size_t)parameter->count * sizeof *scratch);
         return yk_parameter_store_write_values(store, layer, parameter, scratch);
@@ -294,7 +313,7 @@ static yk_status load_parameters(struct yk_parameter_store *store, const struct 
                                  const struct naming *naming, float *scratch)
 {
     for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(store->net, &at);) {
-        if (!at.parameter->adapter) {
+        if (!at.parameter->adapter && !at.parameter->fresh) {
             YK_TRY(load_parameter(store, set, naming, at.layer, at.parameter, scratch));
         }
     }

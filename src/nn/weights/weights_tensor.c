@@ -39,6 +39,9 @@ const char *yk_weights_saved_tensor_name(const struct yk_net *net,
     const struct yk_architecture *row = net->config->architecture;
     const struct yk_architecture *saved = yk_architecture_get_saved_family(row);
     const size_t length = strlen(row->base);
+    if (row->file_names && !parameter->adapter) {
+        return yk_architecture_file_name(row, parameter->name, buffer, YK_WEIGHTS_NAME_SIZE);
+    }
     if (saved == row || strncmp(parameter->name, row->base, length) != 0 ||
         parameter->name[length] != '.') {
         return parameter->name;
@@ -71,15 +74,22 @@ static yk_status fail_shape(const struct yk_tensor_location *place,
     return status;
 }
 
-yk_status yk_weights_check_tensor_shape(const struct yk_tensor_location *place,
-                                        const struct yk_parameter *parameter)
+bool yk_weights_has_shape(const struct yk_tensor_location *place,
+                          const struct yk_parameter *parameter)
 {
     const struct yk_tensor_file_entry *entry = place->entry;
     bool same = entry->rank == parameter->rank;
     for (int32_t i = 0; same && i < parameter->rank; i++) {
         same = entry->shape[i] == parameter->shape[i];
     }
-    if (!same) {
+    return same;
+}
+
+yk_status yk_weights_check_tensor_shape(const struct yk_tensor_location *place,
+                                        const struct yk_parameter *parameter)
+{
+    const struct yk_tensor_file_entry *entry = place->entry;
+    if (!yk_weights_has_shape(place, parameter)) {
         return fail_shape(place, parameter);
     }
     if (entry->type > YK_TENSOR_BF16) {
@@ -143,14 +153,21 @@ yk_status yk_weights_write_tensor_file(const char *path,
     return status;
 }
 
+yk_status yk_weights_declare_named_tensor(struct yk_safetensors_writer *writer,
+                                          const struct yk_net *net,
+                                          const struct yk_parameter *parameter, const char *name)
+{
+    return yk_safetensors_writer_declare_tensor(
+        writer, name, dtype_of(yk_weights_saved_tensor_precision(net, parameter)), parameter->rank,
+        parameter->shape);
+}
+
 yk_status yk_weights_declare_tensor(struct yk_safetensors_writer *writer, const struct yk_net *net,
                                     const struct yk_parameter *parameter)
 {
     char name[YK_WEIGHTS_NAME_SIZE];
-    return yk_safetensors_writer_declare_tensor(
-        writer, yk_weights_saved_tensor_name(net, parameter, name),
-        dtype_of(yk_weights_saved_tensor_precision(net, parameter)), parameter->rank,
-        parameter->shape);
+    return yk_weights_declare_named_tensor(writer, net, parameter,
+                                           yk_weights_saved_tensor_name(net, parameter, name));
 }
 
 yk_status yk_weights_append_tensor_numbers(struct yk_safetensors_writer *writer,

@@ -24,6 +24,10 @@ const char *yk_weights_saved_tensor_name(const struct yk_net *net,
                                          const struct yk_parameter *parameter,
                                          char buffer[YK_WEIGHTS_NAME_SIZE]);
 
+/* Returns whether the tensor has the shape of the parameter. */
+bool yk_weights_has_shape(const struct yk_tensor_location *place,
+                          const struct yk_parameter *parameter);
+
 /* Fails unless the tensor has the shape of the parameter and a floating-point type. */
 yk_status yk_weights_check_tensor_shape(const struct yk_tensor_location *place,
                                         const struct yk_parameter *parameter) YK_MUST_USE;
@@ -46,6 +50,12 @@ yk_status yk_weights_write_tensor_file(
 
 yk_status yk_weights_declare_tensor(struct yk_safetensors_writer *writer, const struct yk_net *net,
                                     const struct yk_parameter *parameter) YK_MUST_USE;
+
+/* Declares a tensor with another name than that of the parameter. */
+yk_status yk_weights_declare_named_tensor(struct yk_safetensors_writer *writer,
+                                          const struct yk_net *net,
+                                          const struct yk_parameter *parameter,
+                                          const char *name) YK_MUST_USE;
 
 /* Appends numbers of a tensor to the file, rounded to `precision`. */
 yk_status yk_weights_append_tensor_numbers(struct yk_safetensors_writer *writer,

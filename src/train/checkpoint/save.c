@@ -361,7 +361,7 @@ static uint64_t bytes_of(const struct yk_checkpoint_content *content,
     if (sharded && parameter->trained) {
         return bytes + count * FP32_BYTES;
     }
-    if (!parameter->adapter && !saves_frozen(content)) {
+    if (!yk_parameter_is_in_adapter(parameter) && !saves_frozen(content)) {
         return bytes;
     }
     if (sharded) {

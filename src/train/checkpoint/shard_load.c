@@ -217,7 +217,7 @@ static yk_status load_parameter(const struct load *load, int32_t layer,
                                 const struct yk_parameter *parameter)
 {
     const struct yk_shard_set_load_options *what = load->what;
-    if (parameter->adapter ? what->adapters : what->model) {
+    if (yk_parameter_is_in_adapter(parameter) ? what->adapters : what->model) {
         YK_TRY(load_weights(load, layer, parameter));
     }
     return what->state && parameter->trained ? load_state(load, layer, parameter) : YK_OK;

@@ -34,7 +34,10 @@ static size_t output_bytes(const struct assignment *assignment,
     int64_t bytes = yk_precision_bytes(net->workload.precision);
     const bool overflows =
         __builtin_mul_overflow(bytes, samples, &bytes) ||
-        __builtin_mul_overflow(bytes, sequence_of(net, lifetime->layer), &bytes) ||
+        __builtin_mul_overflow(bytes,
+                               yk_net_layer_output_rows(&net->layers[lifetime->layer],
+                                                        sequence_of(net, lifetime->layer)),
+                               &bytes) ||
         __builtin_mul_overflow(bytes, net->config->width, &bytes);
     return overflows ? SIZE_MAX : (size_t)bytes;
 }
@@ -46,7 +49,7 @@ static struct yk_layer_memory_sizes pass_sizes(const struct assignment *assignme
     const int32_t layer = lifetime->layer;
     const struct yk_batch_shape batch = {
         .samples = lifetime->samples + assignment->spare_samples,
-        .sequence = sequence_of(net, layer),
+        .sequence = yk_net_layer_input_rows(&net->layers[layer], sequence_of(net, layer)),
         .memory = net->layers[layer].memory >= 0 ? net->workload.sequence : 0,
     };
     struct yk_layer_memory_sizes sizes;

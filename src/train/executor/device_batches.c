@@ -16,9 +16,13 @@ yk_status yk_device_batches_compute_sizes(const struct yk_plan *plan, int32_t ra
     const struct yk_workload *workload = &plan->workload;
     const int64_t positions = net->config->positions;
     struct yk_micro_batch_share *shares = NULL;
-    *out = (struct yk_device_batches){.net = net, .sequence = workload->sequence};
+    *out = (struct yk_device_batches){
+        .net = net,
+        .sequence = yk_model_config_reads_images(net->config) ? 1 : workload->sequence,
+        .image_bytes = yk_model_config_image_bytes(net->config),
+    };
     out->target_sequence =
-        workload->target_sequence > 0 ? workload->target_sequence : workload->sequence;
+        workload->target_sequence > 0 ? workload->target_sequence : out->sequence;
     out->longest = decodes(out) && positions > out->sequence ? positions : out->sequence;
     YK_TRY_NEW(arena, out->first, plan->micro_batches + 1);
     YK_TRY_NEW(arena, shares, plan->micro_batches);
@@ -41,6 +45,10 @@ void yk_device_batches_allocate(struct yk_device_batches *batches,
         batches->steps[i].targets = yk_bump_allocate(allocator, target_rows, sizeof(int32_t));
         batches->steps[i].target_tokens =
             decodes(batches) ? yk_bump_allocate(allocator, target_rows, sizeof(int32_t)) : NULL;
+        batches->steps[i].pixels =
+            batches->image_bytes > 0
+                ? yk_bump_allocate(allocator, batches->samples * batches->image_bytes, 1)
+                : NULL;
     }
     yk_position_tables_allocate(batches->net, batches->longest, allocator,
                                 &batches->position_tables);
@@ -79,7 +87,14 @@ void yk_device_batches_enqueue_token_copy(const struct yk_device_batches *batche
     if (slice->samples == 0) {
         return;
     }
-    backend->copy(lane, batches->steps[slot].tokens + row, slice->tokens, rows * sizeof(int32_t));
+    if (batches->image_bytes > 0) {
+        backend->copy(
+            lane, batches->steps[slot].pixels + batches->first[micro_batch] * batches->image_bytes,
+            slice->pixels, (size_t)(slice->samples * batches->image_bytes));
+    } else {
+        backend->copy(lane, batches->steps[slot].tokens + row, slice->tokens,
+                      rows * sizeof(int32_t));
+    }
     backend->copy(lane, batches->steps[slot].targets + target, slice->targets,
                   (decoded ? target_rows : rows) * sizeof(int32_t));
     if (decoded) {
@@ -112,7 +127,9 @@ void yk_device_batches_set_pass_inputs(const struct yk_device_batches *batches, 
         batches->first[micro_batch] * batches->target_sequence + begin * target_sequence;
     pass->batch = (struct yk_batch_shape){
         .samples = samples,
-        .sequence = layer->decodes ? slice->target_sequence : slice->sequence,
+        .sequence = yk_net_layer_input_rows(
+            layer, layer->decodes ? slice->target_sequence
+                                  : yk_net_sample_tokens(batches->net, slice->sequence)),
         .memory = layer->memory >= 0 ? slice->sequence : 0,
     };
     pass->first_sample = slice->first_sample + begin;
@@ -121,5 +138,9 @@ void yk_device_batches_set_pass_inputs(const struct yk_device_batches *batches, 
     pass->lengths =
         batches->steps[slot].lengths + batches->first[micro_batch] * batches->sequence + begin;
     pass->targets = batches->steps[slot].targets + target;
+    if (batches->image_bytes > 0) {
+        pass->pixels = batches->steps[slot].pixels +
+                       (batches->first[micro_batch] + begin) * batches->image_bytes;
+    }
     pass->position_tables = batches->position_tables;
 }

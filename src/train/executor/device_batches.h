@@ -1,6 +1,6 @@
 /*
- * Device batches: the tokens of the most recent steps in device memory. Each micro-batch has space
- * for the tokens of its planned samples and of some spare samples. The caller allocates and frees
+ * Device batches: the tokens or images of the most recent steps in device memory. Each micro-batch
+ * has space for its planned samples and for some spare samples. The caller allocates and frees
  * the memory. Only one thread at a time may use the batches.
  */
 #ifndef YK_TRAIN_EXECUTOR_DEVICE_BATCHES_H
@@ -26,7 +26,8 @@ struct yk_device_batches {
      * last element is B */
     int64_t *first;
     int64_t samples;         /* B, number of samples of this rank in a step, with spare samples */
-    int64_t sequence;        /* T, tokens per sample in the plan */
+    int64_t sequence;        /* T, tokens per sample in the plan; 1 for images */
+    int64_t image_bytes;     /* bytes of an image; 0 means: samples are tokens */
     int64_t target_sequence; /* S, target tokens per sample in the plan; T if there is no decoder */
     int64_t longest;         /* maximum length of a sequence */
     struct {
@@ -34,6 +35,7 @@ struct yk_device_batches {
         int32_t *lengths;       /* (B·T), because a slice never has more samples than tokens */
         int32_t *target_tokens; /* (B, S); NULL for a model that has no decoder */
         int32_t *targets;       /* (B, S) */
+        uint8_t *pixels;        /* (B, channels, height, width); NULL unless samples are images */
     } steps[YK_DEVICE_BATCHES_STEP_SLOTS];
     struct yk_position_tables position_tables;
 };
@@ -51,7 +53,7 @@ void yk_device_batches_allocate(struct yk_device_batches *batches,
 yk_status yk_device_batches_check_batch_fits(const struct yk_device_batches *batches,
                                              const struct yk_rank_batch *batch) YK_MUST_USE;
 
-/* Enqueues copies of a slice's tokens and targets to the device. */
+/* Enqueues copies of a slice's tokens or pixels, and of its targets, to the device. */
 void yk_device_batches_enqueue_token_copy(const struct yk_device_batches *batches,
                                           const struct yk_backend *backend,
                                           struct yk_backend_lane *lane, int32_t slot,
@@ -65,8 +67,8 @@ void yk_device_batches_enqueue_length_copy(const struct yk_device_batches *batch
                                            int32_t micro_batch,
                                            const struct yk_sample_slice *slice);
 
-/* Sets the shape, tokens, targets and lengths of `pass`, which computes `samples` samples of the
- * slice, from sample `begin` on. */
+/* Sets the shape, tokens, pixels, targets and lengths of `pass`, which computes `samples` samples
+ * of the slice, from sample `begin` on. */
 void yk_device_batches_set_pass_inputs(const struct yk_device_batches *batches, int32_t slot,
                                        int32_t micro_batch, const struct yk_sample_slice *slice,
                                        int64_t begin, int64_t samples, struct yk_layer_pass *pass);

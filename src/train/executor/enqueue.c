@@ -82,6 +82,9 @@ static void run_pass(struct yk_executor *executor, int32_t number, int64_t step)
         .loss_factor =
             slot->evaluating ? 0 : (float)(slot->step.loss_scale / (double)batch->loss_targets),
         .loss = forward ? &slot->report[YK_STEP_REPORT_LOSS] : executor->discarded_loss,
+        .hits = slot->evaluating && executor->store->net->config->classifier
+                    ? &slot->report[YK_STEP_REPORT_HITS]
+                    : NULL,
         .output = forward ? base + offsets->output : NULL,
         .saved = base + (forward ? offsets->forward_saved : offsets->saved),
         .workspace = base + (forward ? offsets->forward_work : offsets->recompute_work),

@@ -49,6 +49,7 @@ struct yk_rank_micro_batch {
                       */
     int32_t *memory; /* memory that the pointers of `own` point into */
     int64_t rows;    /* number of tokens for which `memory` has space */
+    uint8_t *pixels; /* memory of the images; NULL unless samples are images */
 };
 
 /* Returns the index of the actual sample that corresponds to sample `planned` of the plan. */
@@ -159,11 +160,10 @@ yk_status yk_executor_end_step(struct yk_executor *executor,
  * still be called for each step in flight. */
 yk_status yk_executor_finish_steps(struct yk_executor *executor) YK_MUST_USE;
 
-/* Computes the sum of the losses of a batch over all ranks, without training. No step may be in
- * flight. */
+/* Computes the sums of a batch over all ranks, without training. No step may be in flight. */
 yk_status yk_executor_evaluate_batch_step(struct yk_executor *executor,
                                           const struct yk_rank_batch *batch,
-                                          double *out_loss) YK_MUST_USE;
+                                          struct yk_loss_sums *out) YK_MUST_USE;
 
 /* Asks all ranks to stop. The result of a later step has `stopped` set on all ranks. Any thread may
  * call it. */

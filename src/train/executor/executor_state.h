@@ -28,7 +28,8 @@ enum {
      * and then the compute seconds of each rank. */
     YK_STEP_REPORT_LOSS = 0,
     YK_STEP_REPORT_STOP = 1,
-    YK_STEP_REPORT_GRADIENT_SQUARES = 2,
+    YK_STEP_REPORT_HITS = 2, /* two numbers; only in evaluations of classifiers */
+    YK_STEP_REPORT_GRADIENT_SQUARES = 4,
     /* Indices in the part of the report that the host writes. */
     YK_STEP_HOST_REPORT_STOP = 0,
     YK_STEP_HOST_REPORT_COMPUTE_S = 1,

@@ -151,8 +151,11 @@ static int64_t row_bytes(const struct yk_executor *executor, int32_t layer,
                          const struct yk_sample_slice *slice)
 {
     const struct yk_net *net = executor->store->net;
-    const int64_t sequence = net->layers[layer].decodes ? slice->target_sequence : slice->sequence;
-    return sequence * net->config->width * yk_precision_bytes(net->workload.precision);
+    const int64_t sequence = net->layers[layer].decodes
+                                 ? slice->target_sequence
+                                 : yk_net_sample_tokens(net, slice->sequence);
+    return yk_net_layer_output_rows(&net->layers[layer], sequence) * net->config->width *
+           yk_precision_bytes(net->workload.precision);
 }
 
 static const struct yk_layer_buffer_offsets *pass_offsets(const struct yk_executor *executor,

@@ -130,7 +130,8 @@ yk_status yk_executor_finish_steps(struct yk_executor *executor)
 }
 
 yk_status yk_executor_evaluate_batch_step(struct yk_executor *executor,
-                                          const struct yk_rank_batch *batch, double *out_loss)
+                                          const struct yk_rank_batch *batch,
+                                          struct yk_loss_sums *out)
 {
     const int64_t number = executor->begun;
     struct yk_step_slot *slot = yk_executor_get_step_slot(executor, number);
@@ -142,6 +143,9 @@ yk_status yk_executor_evaluate_batch_step(struct yk_executor *executor,
     yk_executor_enqueue_step_report(executor, number);
     executor->sequence_step = -1;
     YK_TRY(finish_lanes(executor));
-    *out_loss = slot->read[YK_STEP_REPORT_LOSS];
+    *out = (struct yk_loss_sums){
+        .loss = slot->read[YK_STEP_REPORT_LOSS],
+        .hits = {slot->read[YK_STEP_REPORT_HITS], slot->read[YK_STEP_REPORT_HITS + 1]},
+    };
     return YK_OK;
 }

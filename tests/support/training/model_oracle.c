@@ -100,10 +100,10 @@ static double compare_logits(const struct training_case *c,
     const int64_t rows = training_case_rows(c);
     struct yk_inference *inference = NULL;
     float *logits = calloc((size_t)(rows * V), sizeof *logits);
-    double loss = 0;
+    struct yk_loss_sums sums = {0};
     assert_non_null(logits);
     assert_ok(yk_inference_create(trainer->store, &shape, &inference));
-    assert_ok(yk_inference_sum_losses(inference, &slice, &loss));
+    assert_ok(yk_inference_sum_losses(inference, &slice, &sums));
     for (int64_t row = 0; row < rows; row++) {
         const int64_t sequence = rows / slice.samples;
         if (is_padding(c, row)) {

@@ -257,11 +257,11 @@ static yk_status end_step(struct rank *rank, int64_t number)
 static yk_status evaluate(struct rank *rank)
 {
     const struct yk_rank_batch *batch = NULL;
-    double loss = 0;
+    struct yk_loss_sums sums = {0};
     YK_TRY(yk_batch_prefetcher_read_batch(rank->prefetcher, 500, INT64_MAX, &batch));
-    YK_TRY(yk_executor_evaluate_batch_step(rank->executor, batch, &loss));
+    YK_TRY(yk_executor_evaluate_batch_step(rank->executor, batch, &sums));
     if (rank->ranks.rank == 0) {
-        rank->crew->result->evaluated = loss;
+        rank->crew->result->evaluated = sums.loss;
     }
     return YK_OK;
 }

@@ -111,7 +111,7 @@ void trainer_close(struct trainer *trainer)
 
 /* The samples `first` to `first` + `samples` − 1 of a piece. */
 static struct yk_sample_slice part_of(const struct yk_sample_slice *whole, int64_t first,
-                                      int64_t samples)
+                                      int64_t samples, int64_t image_bytes)
 {
     struct yk_sample_slice slice = *whole;
     const int64_t width = whole->target_sequence > 0 ? whole->target_sequence : whole->sequence;
@@ -121,6 +121,7 @@ static struct yk_sample_slice part_of(const struct yk_sample_slice *whole, int64
     slice.lengths += first;
     slice.targets += first * width;
     slice.target_tokens = whole->target_tokens ? whole->target_tokens + first * width : NULL;
+    slice.pixels = whole->pixels ? whole->pixels + first * image_bytes : NULL;
     return slice;
 }
 
@@ -131,13 +132,14 @@ struct yk_step_result trainer_step_on(struct trainer *trainer, const struct yk_s
     const int64_t width = whole->target_sequence > 0 ? whole->target_sequence : whole->sequence;
     struct yk_step_result result;
     struct yk_rank_micro_batch *slices = trainer->slices;
+    const int64_t image_bytes = yk_model_config_image_bytes(trainer->net->config);
     struct yk_rank_batch batch = {.slice_count = M, .slices = slices};
     int64_t done = 0;
     for (int32_t m = 0; m < M; m++) {
         int64_t first = 0;
         const int64_t samples = yk_plan_member_sample_range(trainer->plan, 0, 0, m, &first);
         slices[m] =
-            (struct yk_rank_micro_batch){.own = part_of(whole, done, samples), .all = samples};
+            (struct yk_rank_micro_batch){.own = part_of(whole, done, samples, image_bytes), .all = samples};
         done += samples;
     }
     for (int64_t i = 0; i < whole->samples * width; i++) {

@@ -99,6 +99,11 @@ const char *const training_case_names[] = {
     "roberta-lora",
     "roberta-nf4",
     "roberta-bf16",
+    "vit",
+    "vit-grey",
+    "vit-lora",
+    "vit-nf4",
+    "vit-bf16",
     NULL,
 };
 
@@ -340,6 +345,9 @@ void training_case_path(const char *name, const char *suffix, struct yk_text *ou
 int64_t training_case_rows(const struct training_case *c)
 {
     const struct training_case_options *options = &c->options;
+    if (c->config->classifier) {
+        return options->batch;
+    }
     return options->batch *
            (options->target_sequence > 0 ? options->target_sequence : options->sequence);
 }
@@ -354,17 +362,30 @@ static int32_t *of_step(const struct training_case *c, const char *kind, int64_t
     return (int32_t *)(uintptr_t)(tensor->whole + count * step);
 }
 
+/* The images of a step. A slice of them has neither tokens nor lengths that are read. */
+static uint8_t *images_of(const struct training_case *c, int64_t step)
+{
+    const struct training_tensor *tensor = training_case_find(c, "pixels", NULL);
+    const int64_t bytes = c->options.batch * yk_model_config_image_bytes(c->config);
+    assert_true(tensor && tensor->bytes && tensor->count == bytes * c->options.steps);
+    assert_in_range(step, 0, c->options.steps - 1);
+    return (uint8_t *)(uintptr_t)(tensor->bytes + bytes * step);
+}
+
 struct yk_sample_slice training_case_slice(const struct training_case *c, int64_t step)
 {
     const struct training_case_options *options = &c->options;
     const int64_t B = options->batch;
+    const bool images = yk_model_config_reads_images(c->config);
     const bool filled = training_case_find(c, "lengths", NULL) != NULL;
     struct yk_sample_slice slice = {
         .samples = B,
-        .sequence = options->sequence,
+        .sequence = images ? 1 : options->sequence,
         .target_sequence = options->target_sequence,
         .first_sample = step * B,
-        .tokens = of_step(c, "tokens", step, B * options->sequence),
+        .tokens = images ? (int32_t *)(uintptr_t)c->whole
+                         : of_step(c, "tokens", step, B * options->sequence),
+        .pixels = images ? images_of(c, step) : NULL,
         .lengths = filled ? of_step(c, "lengths", step, B) : (int32_t *)(uintptr_t)c->whole,
         .targets = of_step(c, "targets", step, training_case_rows(c)),
     };

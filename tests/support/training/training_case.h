@@ -72,7 +72,8 @@ struct training_case {
     const struct training_tensor *tensors;
     int32_t tensor_count;
     const int32_t *whole; /* (B) lengths of sequences that are not filled up */
-    const float *logits;  /* (B, T, V) of step 0; (B, S, V) of an encoder–decoder */
+    const float *logits;  /* (B, T, V) of step 0; (B, S, V) of an encoder–decoder; (B, V) of a
+                             classifier */
     const float *losses;  /* (steps), before each update */
     const float *norms;   /* (steps), before clipping */
     const float *rates;   /* (steps) */
@@ -90,7 +91,8 @@ void training_case_path(const char *name, const char *suffix, struct yk_text *ou
 /* All samples of a step; its arrays are the case's. */
 struct yk_sample_slice training_case_slice(const struct training_case *c, int64_t step);
 
-/* How many rows of logits and targets a step has: B·T, or B·S of an encoder–decoder. */
+/* How many rows of logits and targets a step has: B·T, or B·S of an encoder–decoder, or B of a
+ * classifier. */
 int64_t training_case_rows(const struct training_case *c);
 
 /*
