@@ -1,6 +1,7 @@
 #include "job/loaded_model.h"
 
 #include "job/device.h"
+#include "job/model_dataset.h"
 
 static yk_status describe(const struct yk_loaded_model_request *request,
                           struct yk_loaded_model *loaded)
@@ -9,6 +10,12 @@ static yk_status describe(const struct yk_loaded_model_request *request,
     workload.batch = request->batch > 0 ? request->batch : 1;
     workload.sequence = request->sequence > 0 ? request->sequence : workload.sequence;
     workload.recompute = false;
+    if (loaded->checkpoint->config->new_head) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s has no head that classifies; train one: yoke train "
+                       "--weights %s --data IMAGES",
+                       request->path, request->path);
+    }
     if (request->precision && !yk_precision_find(request->precision, &workload.precision)) {
         return yk_fail(YK_ERROR_USAGE, "there is no precision \"%s\"", request->precision);
     }
@@ -24,7 +31,10 @@ yk_status yk_loaded_model_open(const struct yk_loaded_model_request *request,
     YK_TRY(yk_checkpoint_open(request->path, &out->checkpoint));
     out->tokenizer = out->checkpoint->tokenizer;
     YK_TRY(describe(request, out));
-    const struct yk_net_options options = {.lora_alpha = out->checkpoint->lora_alpha};
+    struct yk_net_options options = {.lora_alpha = out->checkpoint->lora_alpha};
+    if (yk_model_config_reads_images(out->model->config)) {
+        yk_model_dataset_set_pixel_options(&out->checkpoint->images, &options);
+    }
     YK_TRY(yk_net_create(out->model, &options, &out->net));
     YK_TRY(yk_device_open_context(
         &device, &(struct yk_backend_device_options){.threads = (int32_t)request->threads},

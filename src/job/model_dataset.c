@@ -1,14 +1,18 @@
 #include "job/model_dataset.h"
 
+#include "data/images/image_set.h"
 #include "data/instructions.h"
 #include "model/config.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 enum {
     USUAL_PAIR = 32,
     USUAL_MASKED = 128,
     USUAL_INSTRUCTION = 512,
+    LABEL_SIZE = 32,
 };
 
 static yk_status holds_instructions(const char *path, bool *out)
@@ -23,7 +27,18 @@ yk_status yk_model_dataset_detect_kind(const struct yk_model_config *config, con
                                        enum yk_dataset_kind *out)
 {
     const bool masked = config->bidirectional;
+    const bool images = yk_image_set_detect(path);
     bool instructions = false;
+    if (yk_model_config_reads_images(config)) {
+        *out = YK_DATASET_IMAGES;
+        return YK_OK;
+    }
+    if (images) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "%s holds images, but %s reads text; a model that reads images is --model "
+                       "vit-tiny",
+                       path, config->name);
+    }
     if (config->encoder_layers > 0) {
         *out = YK_DATASET_SENTENCE_PAIRS;
         return YK_OK;
@@ -38,6 +53,44 @@ yk_status yk_model_dataset_detect_kind(const struct yk_model_config *config, con
     return YK_OK;
 }
 
+void yk_model_dataset_set_pixel_options(const struct yk_image_processor *images,
+                                        struct yk_net_options *out)
+{
+    for (int64_t c = 0; c < images->channels; c++) {
+        out->pixel_scale[c] = (float)(images->rescale / images->std[c]);
+        out->pixel_shift[c] = (float)(-images->mean[c] / images->std[c]);
+    }
+}
+
+/* The name of a class of the model. */
+static const char *label_of(const struct yk_model_config *config, int64_t number,
+                            char buffer[LABEL_SIZE])
+{
+    (void)snprintf(buffer, LABEL_SIZE, "LABEL_%" PRId64, number);
+    return config->labels ? config->labels[number] : buffer;
+}
+
+yk_status yk_model_dataset_check_classes(const struct yk_dataset *dataset, const char *path,
+                                         const struct yk_model_config *config)
+{
+    const int32_t count = yk_dataset_class_count(dataset);
+    if (count > config->vocabulary) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: the data has %" PRId32 " classes, but %s knows %" PRId64, path, count,
+                       config->name, config->vocabulary);
+    }
+    for (int32_t i = 0; config->labels && i < count; i++) {
+        char buffer[LABEL_SIZE];
+        const char *label = label_of(config, i, buffer);
+        if (strcmp(yk_dataset_class_name(dataset, i), label) != 0) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "%s: class %" PRId32 " of the data is \"%s\", but that of %s is \"%s\"",
+                           path, i, yk_dataset_class_name(dataset, i), config->name, label);
+        }
+    }
+    return YK_OK;
+}
+
 int64_t yk_model_dataset_default_sequence_length(enum yk_dataset_kind kind)
 {
     static const int64_t usual[] = {
@@ -45,6 +98,7 @@ int64_t yk_model_dataset_default_sequence_length(enum yk_dataset_kind kind)
         [YK_DATASET_MASKED_TEXT] = USUAL_MASKED,
         [YK_DATASET_SENTENCE_PAIRS] = USUAL_PAIR,
         [YK_DATASET_INSTRUCTIONS] = USUAL_INSTRUCTION,
+        [YK_DATASET_IMAGES] = 0,
     };
     return usual[kind];
 }
@@ -109,6 +163,11 @@ static yk_status check_request(const struct yk_dataset_request *request)
         return yk_fail(YK_ERROR_USAGE,
                        "--target goes with an encoder–decoder, such as --model transformer-small");
     }
+    if (request->kind == YK_DATASET_IMAGES) {
+        return request->packed ? yk_fail(YK_ERROR_USAGE, "--packed goes with instructions (.jsonl, "
+                                                         ".json)")
+                               : YK_OK;
+    }
     if (request->kind != YK_DATASET_TEXT_WINDOWS && !request->tokenizer) {
         return fail_no_tokenizer(request);
     }
@@ -141,6 +200,12 @@ yk_model_dataset_open_for_trained_model(const struct yk_dataset_request *request
 {
     struct yk_dataset *dataset = NULL;
     YK_TRY(yk_model_dataset_open_for_new_model(request, known->config, known->tokenizer, &dataset));
+    if (request->kind == YK_DATASET_IMAGES) {
+        YK_TRY_OR_CLEAN_UP(yk_model_dataset_check_classes(dataset, request->path, known->config),
+                           yk_dataset_close(dataset));
+        *out = dataset;
+        return YK_OK;
+    }
     YK_TRY_OR_CLEAN_UP(
         yk_dataset_tokenizer(dataset) && !known->tokenizer
             ? yk_fail(YK_ERROR_INPUT,

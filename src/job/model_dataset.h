@@ -2,7 +2,7 @@
  * Model dataset: opens training or evaluation data in the form that a model needs, and checks that
  * its tokens are in the model's vocabulary. An encoder–decoder needs sentence pairs and BERT needs
  * text with masked tokens. A decoder needs text, or instructions if the path contains instruction
- * files (data/instructions.h). Not thread-safe.
+ * files (data/instructions.h). A model that reads images needs images. Not thread-safe.
  */
 #ifndef YK_JOB_MODEL_DATASET_H
 #define YK_JOB_MODEL_DATASET_H
@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "data/dataset.h"
 #include "model/config.h"
+#include "nn/net.h"
 
 #include <stdint.h>
 
@@ -17,6 +18,14 @@
  * instructions, or if the model cannot learn from this kind of data. */
 yk_status yk_model_dataset_detect_kind(const struct yk_model_config *config, const char *path,
                                        enum yk_dataset_kind *out) YK_MUST_USE;
+
+/* Sets how the device makes numbers of pixels. */
+void yk_model_dataset_set_pixel_options(const struct yk_image_processor *images,
+                                        struct yk_net_options *out);
+
+/* Fails unless the classes of images are those of the model, in the same order. */
+yk_status yk_model_dataset_check_classes(const struct yk_dataset *dataset, const char *path,
+                                         const struct yk_model_config *config) YK_MUST_USE;
 
 /* Returns the default length of a sample, in tokens. Returns 0 for the text of a decoder;
  * yk_workload_from_request() then chooses the length. */

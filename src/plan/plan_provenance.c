@@ -28,7 +28,8 @@ static int64_t count_layers(const struct yk_model_config *config)
 /* Does not count adapters, so that a user may change them in the plan file. */
 static yk_status count_parameters(const struct yk_model_config *config, int64_t *out)
 {
-    const struct yk_workload smallest = {.batch = 1, .sequence = 1};
+    const struct yk_workload smallest = {
+        .batch = 1, .sequence = yk_model_config_reads_images(config) ? config->positions : 1};
     const struct yk_model *model = NULL;
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));

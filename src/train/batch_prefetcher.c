@@ -1,6 +1,7 @@
 #include "train/batch_prefetcher.h"
 
 #include "base/arena.h"
+#include "base/number.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -176,16 +177,23 @@ static void select_share(struct yk_rank_micro_batch *slice,
     own->target_tokens = own->target_tokens ? own->target_tokens + begin * target : NULL;
 }
 
-/* Reads the rank's own samples. The number of the other ranks' targets is known. */
-static yk_status read_own(struct yk_batch_prefetcher *prefetcher, int64_t first, int32_t number,
-                          struct yk_rank_micro_batch *slice)
+/* Reads the rank's own samples, of which `left` remain for all ranks. The number of the other ranks'
+ * targets is known. */
+static yk_status read_own(struct yk_batch_prefetcher *prefetcher, int64_t first, int64_t left,
+                          int32_t number, struct yk_rank_micro_batch *slice)
 {
     const struct yk_micro_batch_share *planned = &prefetcher->shares[number];
-    YK_TRY(yk_sampler_fetch_slice(prefetcher->sampler, first + planned->first, planned->count,
-                                  &slice->own));
-    slice->all = planned->all;
-    slice->first = planned->first;
-    slice->own.loss_targets = planned->all * prefetcher->sampler->sequence;
+    const int64_t all = yk_number_min(planned->all, left);
+    const int64_t begin = yk_number_min(planned->first, all);
+    const int64_t end = yk_number_min(planned->first + planned->count, all);
+    slice->own.sequence = prefetcher->sampler->sequence;
+    if (end > begin) {
+        YK_TRY(yk_sampler_fetch_slice(prefetcher->sampler, first + begin, end - begin,
+                                      &slice->own));
+    }
+    slice->all = all;
+    slice->first = begin;
+    slice->own.loss_targets = all * prefetcher->sampler->sequence;
     slice->own.token_count = slice->own.loss_targets;
     return YK_OK;
 }
@@ -216,7 +224,7 @@ yk_status yk_batch_prefetcher_read_batch(struct yk_batch_prefetcher *prefetcher,
         const int64_t at = first + batch->units;
         reset_slice(prefetcher, slice);
         if (at < end && reads_own(prefetcher->sampler)) {
-            YK_TRY(read_own(prefetcher, at, m, slice));
+            YK_TRY(read_own(prefetcher, at, end - at, m, slice));
         } else if (at < end) {
             YK_TRY(read_all(prefetcher, at, end - at, m, slice));
         }

@@ -366,6 +366,7 @@ static struct yk_checkpoint_content content_of(const struct running *running)
         .store = run->store,
         .state = run->state,
         .tokenizer = run->tokenizer,
+        .images = run->images,
         .options_json = run->options_json,
         .base_model = run->base_model,
         .ranks = run->executor.ranks,

@@ -105,7 +105,8 @@ struct yk_training_run {
     const char *options_json; /* a JSON object, copied verbatim into checkpoints */
     /* Name or path of the model that adapters adapt; NULL means: unknown, or no adapters. */
     const char *base_model;
-    const struct yk_tokenizer *tokenizer; /* saved in checkpoints; may be NULL */
+    const struct yk_tokenizer *tokenizer;    /* saved in checkpoints; may be NULL */
+    const struct yk_image_processor *images; /* the same for a model that reads images */
     /* Before the run: where it starts; after the run: where it ended. */
     struct yk_checkpoint_progress state;
     /* Results: */

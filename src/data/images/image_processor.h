@@ -13,6 +13,7 @@
 #define YK_DATA_IMAGES_IMAGE_PROCESSOR_H
 
 #include "base/status.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -98,6 +99,11 @@ yk_status yk_image_processor_parse(const char *text, size_t length, const char *
  */
 yk_status yk_image_processor_parse_augmentation(const char *list,
                                                 struct yk_image_augmentation *out) YK_MUST_USE;
+
+/* Appends the text of a preprocessor_config.json, which yk_image_processor_parse() reads as an
+ * equal processor but for augmentation. */
+yk_status yk_image_processor_to_json(const struct yk_image_processor *processor,
+                                     struct yk_text *out) YK_MUST_USE;
 
 /* Returns the bytes of one picture as the model reads it: channels · height · width. */
 int64_t yk_image_processor_bytes(const struct yk_image_processor *processor);

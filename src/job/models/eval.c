@@ -145,6 +145,7 @@ static yk_status open_data(struct evaluation *evaluation)
                                                      : loaded->model->workload.sequence,
         .skip_faulty = request->skip_faulty,
         .packed = false,
+        .images = &loaded->checkpoint->images,
     };
     return yk_model_dataset_open_for_trained_model(&data, &known, &evaluation->dataset);
 }

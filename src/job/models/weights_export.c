@@ -24,6 +24,22 @@ static yk_status save_tokenizer(const struct yk_weights_export_request *request,
     return status;
 }
 
+/* Writes how images are made ready. */
+static yk_status save_image_processor(const struct yk_weights_export_request *request,
+                                      const struct yk_loaded_model *loaded)
+{
+    const char *path = NULL;
+    struct yk_text text = {0};
+    if (!yk_model_config_reads_images(loaded->checkpoint->config)) {
+        return YK_OK;
+    }
+    YK_TRY(yk_folder_join_path(request->output, "preprocessor_config.json", loaded->arena, &path));
+    yk_status status = yk_image_processor_to_json(&loaded->checkpoint->images, &text);
+    YK_IF_OK(yk_file_write_nofollow(path, &text));
+    yk_text_free(&text);
+    return status;
+}
+
 /* What is read while it is written over is lost. */
 static yk_status check_not_input(const struct yk_weights_export_request *request,
                                  const struct yk_loaded_model *loaded, const char *base)
@@ -55,6 +71,7 @@ static yk_status save(const struct yk_weights_export_request *request,
         YK_TRY(yk_weights_save(loaded->store, request->output, (uint64_t)request->shard_bytes,
                                request->merge));
     }
+    YK_TRY(save_image_processor(request, loaded));
     return save_tokenizer(request, loaded);
 }
 

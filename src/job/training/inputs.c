@@ -112,8 +112,9 @@ static int64_t longest_pair(const struct yk_train_request *request,
 }
 
 static yk_status request_data(const struct yk_train_request *request, const char *path,
-                              const struct yk_model_config *config, struct yk_dataset_request *out)
+                              const struct yk_train_inputs *inputs, struct yk_dataset_request *out)
 {
+    const struct yk_model_config *config = inputs->config;
     enum yk_dataset_kind kind = YK_DATASET_TEXT_WINDOWS;
     YK_TRY(yk_model_dataset_detect_kind(config, path, &kind));
     const int64_t usual = yk_model_dataset_default_sequence_length(kind);
@@ -128,8 +129,88 @@ static yk_status request_data(const struct yk_train_request *request, const char
             kind == YK_DATASET_SENTENCE_PAIRS ? longest_pair(request, config, sequence) : sequence,
         .skip_faulty = strcmp(request->faulty, "skip") == 0,
         .packed = request->packed,
+        .images = &inputs->images,
     };
     return YK_OK;
+}
+
+/* ---- images ---- */
+
+/* Reads how images are made ready, from the folder of the weights or of the model, or the
+ * checkpoint's. */
+static yk_status open_image_processor(const struct yk_train_request *request,
+                                      const struct yk_checkpoint *checkpoint,
+                                      struct yk_arena *arena, struct yk_train_inputs *out)
+{
+    const struct yk_image_shape *image = &out->config->image;
+    const char *folder = request->model;
+    if (!yk_model_config_reads_images(out->config)) {
+        return request->augment ? yk_fail(YK_ERROR_USAGE, "--augment goes with images") : YK_OK;
+    }
+    if (request->tokenizer) {
+        return yk_fail(YK_ERROR_USAGE, "%s reads images; leave out --tokenizer", out->config->name);
+    }
+    out->images = yk_image_processor_make(image->channels, image->height, image->width);
+    if (checkpoint) {
+        out->images = checkpoint->images;
+    } else if (request->weights) {
+        YK_TRY(yk_train_inputs_find_weights_folder(request, arena, &folder));
+    }
+    if (!checkpoint && folder && yk_folder_exists(folder)) {
+        YK_TRY(yk_image_processor_read_folder(folder, &out->images));
+    }
+    return request->augment
+               ? yk_image_processor_parse_augmentation(request->augment, &out->images.augmentation)
+               : YK_OK;
+}
+
+/* Whether the model's classes are those of the data. */
+static bool has_classes(const struct yk_model_config *config, const struct yk_dataset *dataset)
+{
+    bool same = yk_dataset_class_count(dataset) == config->vocabulary;
+    for (int32_t i = 0; same && config->labels && i < config->vocabulary; i++) {
+        same = strcmp(config->labels[i], yk_dataset_class_name(dataset, i)) == 0;
+    }
+    return same;
+}
+
+/* Replaces the config by a copy with the classes of the data. */
+static yk_status take_classes(const struct yk_dataset *dataset, bool new_head,
+                              struct yk_arena *arena, const struct yk_model_config **config)
+{
+    const int32_t count = yk_dataset_class_count(dataset);
+    struct yk_model_config *fitted = NULL;
+    const char **labels = NULL;
+    YK_TRY_NEW(arena, fitted, 1);
+    YK_TRY_NEW(arena, labels, count);
+    for (int32_t i = 0; i < count; i++) {
+        YK_TRY(yk_arena_strdup(arena, yk_dataset_class_name(dataset, i), &labels[i]));
+    }
+    *fitted = **config;
+    fitted->vocabulary = count;
+    fitted->labels = labels;
+    fitted->new_head = fitted->new_head || new_head;
+    *config = fitted;
+    return YK_OK;
+}
+
+static yk_status open_new_images(const struct yk_train_request *request, struct yk_arena *arena,
+                                 struct yk_train_inputs *out)
+{
+    struct yk_dataset_request wanted;
+    YK_TRY(request_data(request, out->data, out, &wanted));
+    out->kind = wanted.kind;
+    YK_TRY(yk_model_dataset_open_for_new_model(&wanted, out->config, NULL, &out->dataset));
+    if (has_classes(out->config, out->dataset) && out->config->labels) {
+        return YK_OK;
+    }
+    if (request->weights && !has_classes(out->config, out->dataset)) {
+        yk_log(YK_LOG_NOTE, "%s was trained for %lld other classes: its head starts anew",
+               request->weights, (long long)out->config->vocabulary);
+    }
+    const bool same_count = yk_dataset_class_count(out->dataset) == out->config->vocabulary;
+    return take_classes(out->dataset, request->weights && !(same_count && !out->config->labels),
+                        arena, &out->config);
 }
 
 /* Opens the tokenizer of --tokenizer, else the one next to --weights. */
@@ -158,6 +239,10 @@ static yk_status open_new(const struct yk_train_request *request, struct yk_aren
     if (request->max_sentence_tokens > 0 && out->config->encoder_layers == 0) {
         return yk_fail(YK_ERROR_USAGE, "--longest goes with pairs of sentences; see --seq");
     }
+    YK_TRY(open_image_processor(request, NULL, arena, out));
+    if (yk_model_config_reads_images(out->config)) {
+        return open_new_images(request, arena, out);
+    }
     YK_TRY(open_tokenizer(request, arena, out));
     bool written = false;
     YK_TRY(is_written(out->config, &written));
@@ -167,7 +252,7 @@ static yk_status open_new(const struct yk_train_request *request, struct yk_aren
         YK_TRY(fit_config(out->tokenizer, true, arena, &out->config));
     }
     struct yk_dataset_request wanted;
-    YK_TRY(request_data(request, out->data, out->config, &wanted));
+    YK_TRY(request_data(request, out->data, out, &wanted));
     out->kind = wanted.kind;
     if (request->weights || out->tokenizer) {
         const char *model = request->weights ? request->weights : out->config->name;
@@ -190,7 +275,7 @@ static yk_status open_evaluation_data(const struct yk_train_request *request,
         return yk_fail(YK_ERROR_USAGE, "name the translations of %s by --eval-target",
                        request->eval_data);
     }
-    YK_TRY(request_data(request, request->eval_data, out->config, &wanted));
+    YK_TRY(request_data(request, request->eval_data, out, &wanted));
     wanted.target_path = request->eval_target;
     wanted.part = 1;
     return yk_model_dataset_open_for_trained_model(&wanted, &known, &out->evaluation_dataset);
@@ -204,13 +289,14 @@ yk_status yk_train_inputs_open(const struct yk_train_request *request,
     if (!request->data) {
         return yk_fail(YK_ERROR_USAGE,
                        "there is nothing to train on: name a text, a folder of texts, token shards "
-                       "(.bin) or instructions (.jsonl, .json) by --data");
+                       "(.bin), instructions (.jsonl, .json) or images by --data");
     }
     out->data = request->data;
     if (checkpoint) {
         out->config = checkpoint->config;
         out->tokenizer = checkpoint->tokenizer;
-        YK_TRY(request_data(request, out->data, out->config, &wanted));
+        YK_TRY(open_image_processor(request, checkpoint, arena, out));
+        YK_TRY(request_data(request, out->data, out, &wanted));
         out->kind = wanted.kind;
         const struct yk_model_dataset_trained_model known = {checkpoint->path, out->tokenizer,
                                                              out->config};

@@ -2,7 +2,8 @@
  * Train inputs: the model config, the tokenizer and the data of a training run. They must match. A
  * new model gets the vocabulary of the tokenizer. Without a tokenizer, the vocabulary of a new
  * model is the set of characters of the text. Existing weights and checkpoints have a fixed
- * vocabulary, and the data may contain only tokens of this vocabulary.
+ * vocabulary, and the data may contain only tokens of this vocabulary. A new model that reads
+ * images gets the classes of the data. Weights that were trained for other classes get a new head.
  */
 #ifndef YK_JOB_TRAINING_INPUTS_H
 #define YK_JOB_TRAINING_INPUTS_H
@@ -18,6 +19,7 @@ struct yk_train_inputs {
     const struct yk_model_config *config; /* built-in, in the arena, or owned by the checkpoint */
     const struct yk_tokenizer *tokenizer; /* NULL means: the data consists of token shards */
     struct yk_tokenizer *own_tokenizer;   /* `tokenizer` if this struct owns it, otherwise NULL */
+    struct yk_image_processor images;     /* of a model that reads images */
     const char *data;                     /* path of the training data */
     enum yk_dataset_kind kind;            /* kind of `data` */
     struct yk_dataset *dataset;

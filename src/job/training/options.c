@@ -108,8 +108,8 @@ static const struct yk_option options[] = {
      YK_OPTION_INIT_INPUT_FILE, TO(adapter)},
     {YK_OPTION_ROW(
          "data", "PATH", SOURCE_GROUP,
-         "Text, a folder of texts, token shards (.bin), instructions (.jsonl, .json), or with "
-         "--target sentences, one a line"),
+         "Text, a folder of texts, token shards (.bin), instructions (.jsonl, .json), with "
+         "--target sentences, one a line, or images: a folder for each class, CIFAR-10 or IDX"),
      YK_OPTION_INIT_INPUT_FILE, TO(data)},
     {YK_OPTION_ROW("target", "PATH", SOURCE_GROUP,
                    "The translations of those sentences, line by line"),
@@ -130,8 +130,13 @@ static const struct yk_option options[] = {
     {YK_OPTION_ROW("eval-target", "PATH", SOURCE_GROUP, "With --target: the translations of that"),
      YK_OPTION_INIT_INPUT_FILE, TO(eval_target)},
     {YK_OPTION_ROW("faulty", "NAME", SOURCE_GROUP,
-                   "Pairs and instructions that are empty or longer than the model can take"),
+                   "Pairs and instructions that are empty or longer than the model can take, and "
+                   "broken images"),
      YK_OPTION_INIT_CHOICE(faulty_choices, "refuse"), TO(faulty)},
+    {YK_OPTION_ROW("augment", "LIST", SOURCE_GROUP,
+                   "Change images at random while training: flip, pad-crop=N, resized-crop, or "
+                   "several with commas; else they stay as they are"),
+     YK_OPTION_INIT_TEXT(NULL), TO(augment)},
     {YK_OPTION_ROW("packed", NULL, SOURCE_GROUP,
                    "Put several instructions into one sample, each seeing those before it"),
      YK_OPTION_INIT_FLAG, TO(packed)},

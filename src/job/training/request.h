@@ -103,6 +103,7 @@ struct yk_train_request {
     const char *eval_data;
     const char *eval_target;
     const char *faulty;
+    const char *augment; /* random changes of images (data/images/image_processor.h) */
 
     /* The workload. */
     int64_t steps;

@@ -127,12 +127,15 @@ static yk_status count_steps(struct yk_training *training)
 static yk_status open_net(struct yk_training *training)
 {
     const struct yk_train_request *request = &training->request;
-    const struct yk_net_options options = {
+    struct yk_net_options options = {
         .dropout = request->dropout,
         .label_smoothing = request->label_smoothing,
         .lora_alpha = request->lora_rank > 0 ? request->lora_alpha : 0,
         .seed = (uint64_t)request->seed,
     };
+    if (training->inputs.kind == YK_DATASET_IMAGES) {
+        yk_model_dataset_set_pixel_options(&training->inputs.images, &options);
+    }
     if (request->lora_rank > 0 && !request->weights && !training->random_weights &&
         !training->checkpoint && !request->dry_run) {
         return yk_fail(YK_ERROR_USAGE,
@@ -348,6 +351,7 @@ static void fill_run(struct yk_training *training, const char *base)
         .options_json = yk_text_chars(&training->options_json),
         .base_model = base,
         .tokenizer = inputs->tokenizer,
+        .images = inputs->kind == YK_DATASET_IMAGES ? &inputs->images : NULL,
         .state = {.seed = (uint64_t)request->seed,
                   .scaler = yk_loss_scaler_init(training->net->workload.precision)},
         .evaluated = {.loss = NAN, .accuracy = NAN, .top5_accuracy = NAN},

@@ -102,6 +102,21 @@ static yk_status read_other_tokenizer(struct yk_checkpoint *checkpoint, const ch
     return YK_OK;
 }
 
+/* Reads how images are made ready, from the model's folder or from that of its base model. */
+static yk_status read_images(struct yk_checkpoint *checkpoint)
+{
+    const struct yk_image_shape *image = &checkpoint->config->image;
+    const char *folder = checkpoint->path;
+    if (!yk_model_config_reads_images(checkpoint->config)) {
+        return YK_OK;
+    }
+    if (!yk_folder_contains(folder, YK_CHECKPOINT_IMAGES_FILE) && checkpoint->base_model) {
+        folder = checkpoint->base_model;
+    }
+    checkpoint->images = yk_image_processor_make(image->channels, image->height, image->width);
+    return yk_image_processor_read_folder(folder, &checkpoint->images);
+}
+
 /* Opens a folder that yoke wrote. */
 static yk_status open_own(struct yk_checkpoint *checkpoint, const struct source *source,
                           uint64_t *hash)
@@ -117,6 +132,7 @@ static yk_status open_own(struct yk_checkpoint *checkpoint, const struct source 
                        checkpoint->path);
     }
     checkpoint->shards = manifest.ranks;
+    YK_TRY(read_images(checkpoint));
     if (yk_manifest_lists_file(&manifest, YK_CHECKPOINT_TOKENIZER_FILE)) {
         return read_tokenizer(checkpoint, checkpoint->path, YK_CHECKPOINT_TOKENIZER_FILE);
     }
@@ -185,6 +201,7 @@ static yk_status open_other(struct yk_checkpoint *checkpoint)
     checkpoint->workload.batch = 1;
     checkpoint->workload.sequence = checkpoint->config->positions;
     checkpoint->state.scaler = yk_loss_scaler_init(checkpoint->workload.precision);
+    YK_TRY(read_images(checkpoint));
     YK_TRY(read_other_tokenizer(checkpoint, checkpoint->path));
     return !checkpoint->tokenizer && checkpoint->base_model
                ? read_other_tokenizer(checkpoint, checkpoint->base_model)

@@ -10,6 +10,7 @@
  *     optimizer.safetensors  master.NAME, moment1.NAME, moment2.NAME
  *     state.json             steps, samples, loss scaler, seed, and the options of the run
  *     tokenizer.json         the tokenizer; a character tokenizer has vocabulary.json instead
+ *     preprocessor_config.json  how images become the input of a model that reads images
  *
  * If one rank saves a checkpoint with adapters, the checkpoint also has adapter_config.json and
  * adapter_model.safetensors. If the base model is known, the checkpoint contains only the name of
@@ -31,6 +32,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "comm/communicator.h"
+#include "data/images/image_processor.h"
 #include "model/model.h"
 #include "nn/loss_scaler.h"
 #include "nn/store/parameter_store.h"
@@ -57,8 +59,9 @@ struct yk_checkpoint_progress {
 struct yk_checkpoint_content {
     const struct yk_parameter_store *store;
     struct yk_checkpoint_progress state;
-    const struct yk_tokenizer *tokenizer; /* may be NULL */
-    const char *options_json;             /* a JSON object */
+    const struct yk_tokenizer *tokenizer;    /* may be NULL */
+    const struct yk_image_processor *images; /* NULL unless the model reads images */
+    const char *options_json;                /* a JSON object */
     const char *base_model; /* base model of the adapters; NULL means: unknown, or no adapters */
     const struct yk_communicator *ranks; /* ranks that save together; NULL means: only one rank */
     /* (L) the part of each layer that this rank saves, see yk_rank_partitions_compute_saved(); not
@@ -95,7 +98,8 @@ struct yk_checkpoint {
     double lora_alpha;
     const char *base_model;
     struct yk_checkpoint_progress state;
-    struct yk_tokenizer *tokenizer; /* NULL means: no tokenizer, or its type is not supported */
+    struct yk_tokenizer *tokenizer;   /* NULL means: no tokenizer, or its type is not supported */
+    struct yk_image_processor images; /* of a model that reads images */
     /* A JSON object. NULL means: this is not a checkpoint, but a folder in Hugging Face format. */
     const char *options_json;
     int32_t shards; /* 0 means: one rank saved the checkpoint, without shards */

@@ -31,6 +31,7 @@
 #define YK_CHECKPOINT_STATE_FILE "state.json"
 #define YK_CHECKPOINT_TOKENIZER_FILE "tokenizer.json"
 #define YK_CHECKPOINT_VOCABULARY_FILE "vocabulary.json"
+#define YK_CHECKPOINT_IMAGES_FILE "preprocessor_config.json"
 #define YK_CHECKPOINT_MANIFEST_FILE "manifest.json"
 
 struct yk_checkpoint_folder_entry {

@@ -156,6 +156,10 @@ static yk_status write_small_files(const struct yk_checkpoint_content *content,
         YK_TRY(write_text(places, yk_tokenizer_file_name(content->tokenizer), yk_text_status(&text),
                           &text));
     }
+    if (content->images) {
+        const yk_status written = yk_image_processor_to_json(content->images, &text);
+        YK_TRY(write_text(places, YK_CHECKPOINT_IMAGES_FILE, written, &text));
+    }
     const yk_status status = yk_checkpoint_state_write_json(content, &text);
     return write_text(places, YK_CHECKPOINT_STATE_FILE, status, &text);
 }
