@@ -106,7 +106,7 @@ static void train_val_and_test_are_splits_with_common_classes(void **state)
     yk_image_set_close(set);
 }
 
-static void classes_without_training_pictures_are_refused(void **state)
+static void classes_that_lack_training_pictures_are_refused(void **state)
 {
     (void)state;
     write_png("train/cat/1.png");
@@ -114,7 +114,7 @@ static void classes_without_training_pictures_are_refused(void **state)
     expect_refused(support_scratch_folder(), "train/dgo: the class has no picture");
 }
 
-static void folders_without_pictures_are_no_sets(void **state)
+static void folders_that_lack_pictures_are_no_sets(void **state)
 {
     (void)state;
     write_png("picture.png"); /* of no class */
@@ -327,7 +327,7 @@ static void broken_idx_files_are_refused(void **state)
     expect_refused(folder, "3 labels, but there are 2 images");
 }
 
-static void idx_files_without_labels_or_with_a_double_are_refused(void **state)
+static void idx_files_that_lack_labels_or_have_a_double_are_refused(void **state)
 {
     (void)state;
     write_idx("train-images-idx3-ubyte", (const uint32_t[]){2, 2, 2}, 3);
@@ -345,8 +345,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         scratch_test(subfolders_are_classes_sorted_by_name),
         scratch_test(train_val_and_test_are_splits_with_common_classes),
-        scratch_test(classes_without_training_pictures_are_refused),
-        scratch_test(folders_without_pictures_are_no_sets),
+        scratch_test(classes_that_lack_training_pictures_are_refused),
+        scratch_test(folders_that_lack_pictures_are_no_sets),
         scratch_test(cifar_10_is_read_from_its_batches),
         scratch_test(cifar_100_has_fine_labels),
         scratch_test(broken_files_of_cifar_are_refused),
@@ -354,7 +354,7 @@ int main(void)
         scratch_test(idx_files_with_four_dimensions_have_colours),
         scratch_test(compressed_idx_files_are_read),
         scratch_test(broken_idx_files_are_refused),
-        scratch_test(idx_files_without_labels_or_with_a_double_are_refused),
+        scratch_test(idx_files_that_lack_labels_or_have_a_double_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,7 +90,7 @@ yk_status yk_cifar_parse(uint8_t **records, size_t length, int coarse_labels, co
 /* Whether a file of the size of whole records has a name of this edition. */
 static bool is_name_of(const struct edition *edition, const char *name)
 {
-    for (int s = 0; s < YK_IMAGE_SPLIT_COUNT; s++) {
+    for (enum yk_image_split_kind s = 0; s < YK_IMAGE_SPLIT_COUNT; s++) {
         for (int i = 0; edition->files[s][i]; i++) {
             if (strcmp(edition->files[s][i], name) == 0) {
                 return true;
@@ -135,7 +135,7 @@ static yk_status list_files(const struct edition *edition, enum yk_image_split_k
 
 static bool is_folder_of(const struct edition *edition, const char *folder, struct yk_arena *arena)
 {
-    for (int s = 0; s < YK_IMAGE_SPLIT_COUNT; s++) {
+    for (enum yk_image_split_kind s = 0; s < YK_IMAGE_SPLIT_COUNT; s++) {
         const char *paths[MAX_BATCHES];
         int count = 0;
         if (list_files(edition, s, folder, arena, paths, &count) == YK_OK && count > 0 &&
@@ -249,7 +249,7 @@ yk_status yk_cifar_read(const char *path, struct yk_image_set *set)
         YK_TRY(read_split(edition, &path, 1, set->arena, &set->splits[YK_IMAGE_SPLIT_TRAIN]));
         return name_classes(edition, folder, set);
     }
-    for (int s = 0; s < YK_IMAGE_SPLIT_COUNT; s++) {
+    for (enum yk_image_split_kind s = 0; s < YK_IMAGE_SPLIT_COUNT; s++) {
         const char *paths[MAX_BATCHES];
         int count = 0;
         YK_TRY(list_files(edition, s, folder, set->arena, paths, &count));

@@ -295,7 +295,7 @@ bool yk_idx_detect(const char *path)
 
 static yk_status name_classes(struct yk_image_set *set)
 {
-    for (int s = 0; s < YK_IMAGE_SPLIT_COUNT; s++) {
+    for (enum yk_image_split_kind s = 0; s < YK_IMAGE_SPLIT_COUNT; s++) {
         const struct yk_image_split *split = &set->splits[s];
         for (int64_t i = 0; i < split->count; i++) {
             set->class_count =
@@ -318,7 +318,7 @@ yk_status yk_idx_read(const char *path, struct yk_image_set *set)
         files[YK_IMAGE_SPLIT_TRAIN] = NULL;
         YK_TRY(find_files(path, set->arena, files));
     }
-    for (int s = 0; s < YK_IMAGE_SPLIT_COUNT; s++) {
+    for (enum yk_image_split_kind s = 0; s < YK_IMAGE_SPLIT_COUNT; s++) {
         if (files[s]) {
             YK_TRY(read_split(files[s], set->arena, &set->splits[s]));
         }

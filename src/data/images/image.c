@@ -17,7 +17,7 @@ yk_status yk_image_allocate(int64_t height, int64_t width, int64_t channels, str
                        " are decoded: make it smaller",
                        width, height, YK_IMAGE_MAX_PIXELS);
     }
-    uint8_t *pixels = malloc((size_t)(height * width * channels));
+    uint8_t *pixels = malloc((size_t)(height * width * channels) + 1);
     YK_TRY_ALLOCATED(pixels);
     *out = (struct yk_image){height, width, channels, pixels};
     return YK_OK;

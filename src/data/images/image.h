@@ -16,7 +16,7 @@ struct yk_image {
     int64_t height;
     int64_t width;
     int64_t channels; /* 1: grey; 3: red, green, blue */
-    uint8_t *pixels;  /* (height, width, channels) */
+    uint8_t *pixels;  /* (height, width, channels), and one byte that loops may read */
 };
 
 /* Allocates the pixels of an image, not initialized. Fails if a side is not positive, or if there

@@ -134,7 +134,7 @@ static yk_status select_roles(struct yk_image_data *data)
 static yk_status create_faults(struct yk_image_data *data)
 {
     YK_TRY_NEW(data->arena, data->faults, YK_IMAGE_SPLIT_COUNT);
-    for (int s = 0; s < YK_IMAGE_SPLIT_COUNT; s++) {
+    for (enum yk_image_split_kind s = 0; s < YK_IMAGE_SPLIT_COUNT; s++) {
         YK_TRY_NEW(data->arena, data->faults[s].known, data->set->splits[s].count);
     }
     return YK_OK;
@@ -181,7 +181,7 @@ int64_t yk_image_data_count(const struct yk_image_data *data, enum yk_image_data
 int64_t yk_image_data_skipped(const struct yk_image_data *data)
 {
     int64_t skipped = 0;
-    for (int s = 0; data->faults && s < YK_IMAGE_SPLIT_COUNT; s++) {
+    for (enum yk_image_split_kind s = 0; data->faults && s < YK_IMAGE_SPLIT_COUNT; s++) {
         skipped += atomic_load(&data->faults[s].count);
     }
     return skipped;
@@ -195,7 +195,7 @@ void yk_image_data_describe(const struct yk_image_data *data, struct yk_text *ou
     yk_text_addf(out, "%" PRId64 " picture%s of %" PRId32 " class%s (%s)", training,
                  training == 1 ? "" : "s", set->class_count, set->class_count == 1 ? "" : "es",
                  set->form);
-    for (int s = YK_IMAGE_SPLIT_VALIDATION; s < YK_IMAGE_SPLIT_COUNT; s++) {
+    for (enum yk_image_split_kind s = YK_IMAGE_SPLIT_VALIDATION; s < YK_IMAGE_SPLIT_COUNT; s++) {
         if (set->splits[s].count > 0) {
             yk_text_addf(out, ", %" PRId64 "%s", set->splits[s].count, purposes[s]);
         }

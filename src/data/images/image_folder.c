@@ -103,7 +103,7 @@ static yk_status find_split(const char *folder, enum yk_image_split_kind kind,
 static yk_status find_splits(const char *folder, struct yk_arena *arena,
                              const char *out[YK_IMAGE_SPLIT_COUNT])
 {
-    for (int i = 0; i < YK_IMAGE_SPLIT_COUNT; i++) {
+    for (enum yk_image_split_kind i = 0; i < YK_IMAGE_SPLIT_COUNT; i++) {
         YK_TRY(find_split(folder, i, arena, &out[i]));
     }
     if (!out[YK_IMAGE_SPLIT_TRAIN]) {
@@ -136,7 +136,7 @@ static yk_status read_classes(const char *const folders[YK_IMAGE_SPLIT_COUNT],
 {
     struct names names = {0};
     yk_status status = YK_OK;
-    for (int i = 0; i < YK_IMAGE_SPLIT_COUNT; i++) {
+    for (enum yk_image_split_kind i = 0; i < YK_IMAGE_SPLIT_COUNT; i++) {
         if (folders[i]) {
             YK_IF_OK(add_subfolders(folders[i], set->arena, &names));
         }
@@ -212,7 +212,7 @@ yk_status yk_image_folder_read(const char *path, struct yk_image_set *set)
                        "folder with the name of the class",
                        folders[YK_IMAGE_SPLIT_TRAIN]);
     }
-    for (int i = 0; i < YK_IMAGE_SPLIT_COUNT; i++) {
+    for (enum yk_image_split_kind i = 0; i < YK_IMAGE_SPLIT_COUNT; i++) {
         struct pictures pictures = {0};
         yk_status status = folders[i] ? add_classes(folders[i], i, set, &pictures) : YK_OK;
         YK_IF_OK(keep_pictures(&pictures, set->arena, &set->splits[i]));

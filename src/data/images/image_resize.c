@@ -133,6 +133,8 @@ static inline uint8_t clip(int32_t sum)
     return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
 }
 
+/* Four sums at a time, of which the fourth is not used: the compiler makes one vector of them. The
+ * last pixel of all therefore reads a byte beyond it, which is there (yk_image_allocate()). */
 static void scale_row_of_3(const uint8_t *row, const struct weights *weights, int64_t count,
                            uint8_t *out)
 {
@@ -140,17 +142,18 @@ static void scale_row_of_3(const uint8_t *row, const struct weights *weights, in
         const uint8_t *from = row + 3 * weights->first[x];
         const int32_t *values = weights->values + x * weights->most;
         const int64_t length = weights->length[x];
-        int32_t red = 1 << (PRECISION_BITS - 1);
-        int32_t green = red;
-        int32_t blue = red;
-        for (int64_t i = 0; i < length; i++) {
-            red += from[3 * i] * values[i];
-            green += from[3 * i + 1] * values[i];
-            blue += from[3 * i + 2] * values[i];
+        int32_t sums[4];
+        for (int c = 0; c < 4; c++) {
+            sums[c] = 1 << (PRECISION_BITS - 1);
         }
-        out[3 * x] = clip(red);
-        out[3 * x + 1] = clip(green);
-        out[3 * x + 2] = clip(blue);
+        for (int64_t i = 0; i < length; i++) {
+            for (int c = 0; c < 4; c++) {
+                sums[c] += from[3 * i + c] * values[i];
+            }
+        }
+        for (int c = 0; c < 3; c++) {
+            out[3 * x + c] = clip(sums[c]);
+        }
     }
 }
 
@@ -250,7 +253,7 @@ static void shift_weights(struct weights *weights, int64_t count, int64_t first)
 static yk_status allocate_between(struct work *work, int64_t height, int64_t width,
                                   int64_t channels, int64_t sums)
 {
-    work->between = malloc((size_t)(height * width * channels));
+    work->between = malloc((size_t)(height * width * channels) + 1);
     work->sums = malloc((size_t)(sums * channels) * sizeof *work->sums);
     YK_TRY_ALLOCATED(work->between && work->sums);
     return YK_OK;

@@ -63,7 +63,7 @@ yk_status yk_image_set_open(const char *path, struct yk_image_set **out)
 void yk_image_set_close(struct yk_image_set *set)
 {
     if (set) {
-        for (int s = 0; s < YK_IMAGE_SPLIT_COUNT; s++) {
+        for (enum yk_image_split_kind s = 0; s < YK_IMAGE_SPLIT_COUNT; s++) {
             free(set->splits[s].records);
         }
         yk_arena_destroy(set->arena);

@@ -95,6 +95,20 @@ static bool pcre2_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
            copy_first_number(answer, out);
 }
 
+static bool png_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
+{
+    const char *(*ask)(const void *) = NULL;
+    const char *answer = find_symbol(handle, "png_get_libpng_ver", &ask) ? ask(NULL) : NULL;
+    return answer && copy_first_number(answer, out);
+}
+
+static bool no_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
+{
+    (void)handle;
+    (void)out;
+    return false;
+}
+
 static bool cuda_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
 {
     int (*ask)(int *) = NULL;
@@ -173,6 +187,9 @@ static const struct dependency dependencies[] = {
     {"utf8proc", "tokens of text", "libutf8proc2", "libutf8proc.so.3 libutf8proc.so.2",
      .symbol = "utf8proc_version"},
     {"zlib", "gzip data", "zlib1g", "libz.so.1", .symbol = "zlibVersion"},
+    {"libpng", "PNG pictures", "libpng16-16", "libpng16.so.16", .version = png_version},
+    {"libjpeg-turbo", "JPEG pictures", "libjpeg62-turbo", "libjpeg.so.62 libjpeg.so.8",
+     .version = no_version},
     {"CUDA driver", "training on NVIDIA GPUs", "libcuda1", "libcuda.so.1", .version = cuda_version},
     {"NVML", "finding NVIDIA GPUs", "libnvidia-ml1", "libnvidia-ml.so.1", .version = nvml_version},
     {"cuBLASLt", "training on NVIDIA GPUs", "libcublaslt11",
