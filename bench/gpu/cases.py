@@ -14,7 +14,7 @@ MODELS = os.path.join(HERE, "../../src/model/builtin/models.json")
 @dataclass(frozen=True)
 class Case:
     name: str
-    family: str  # gpt, llama, translation, bert, causal (any decoder of transformers)
+    family: str  # gpt, llama, translation, bert, causal (any decoder of transformers), vit
     sizes: dict  # layers, heads, width, inner, vocabulary, positions; llama: kv_heads
     batch: int = 0  # samples
     sequence: int = 0  # tokens of a sample
@@ -24,9 +24,19 @@ class Case:
     torch_of: str = ""  # PyTorch runs that case in its place
     most_rounds: int = 4  # fewer where a model takes long to load
     yoke_options: tuple = field(default=())
-    config: dict = field(default_factory=dict)  # causal: Hugging Face's config.json
+    config: dict = field(default_factory=dict)  # causal, vit: Hugging Face's config.json
     torch_runs: bool = True  # False: only yoke; its weights are then made up by itself
     published: str = ""  # what others report, printed below
+
+    @property
+    def of_transformers(self):
+        """PyTorch's side is a model of transformers, and both sides begin with the same weights."""
+        return self.family in ("causal", "vit")
+
+    @property
+    def unit(self):
+        """What is counted."""
+        return "image" if self.family == "vit" else "token"
 
 
 def transformer_sizes(layers, heads, width, inner, vocabulary, positions, kv_heads=0):
@@ -57,6 +67,25 @@ def causal(name, config, batch, sequence=1024, **more):
         config["vocab_size"], config["max_position_embeddings"], config["num_key_value_heads"])
     sizes["head_width"] = config.get("head_dim", config["hidden_size"] // heads)
     return Case(name, "causal", sizes, batch, sequence, config=config, **more)
+
+
+def images(name, config, batch, **more):
+    """An image is as many tokens as it has patches, and one more."""
+    side, patch = config["image_size"], config["patch_size"]
+    length = (side // patch) ** 2 + 1
+    sizes = transformer_sizes(
+        config["num_hidden_layers"], config["num_attention_heads"], config["hidden_size"],
+        config["intermediate_size"], len(config["id2label"]), length)
+    return Case(name, "vit", sizes, batch, length, config=config, **more)
+
+
+def vit_config(layers, heads, width, side=224, patch=16, classes=256):
+    """Labels of IDX files are bytes."""
+    return {"model_type": "vit", "architectures": ["ViTForImageClassification"],
+            "num_hidden_layers": layers, "num_attention_heads": heads, "hidden_size": width,
+            "intermediate_size": 4 * width, "image_size": side, "patch_size": patch,
+            "num_channels": 3, "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0,
+            "id2label": {str(number): str(number) for number in range(classes)}}
 
 
 def tiny_config(model):
@@ -91,6 +120,8 @@ CASES = {case.name: case for case in (
            published=llm_q("59,000")),
     causal("qwen2.5-7b", builtin_config("qwen2.5-7b"), 32, most_rounds=1, torch_runs=False,
            published=llm_q("13,800")),
+    images("vit-b16", vit_config(12, 12, 768), 256),
+    images("vit-b16-128", vit_config(12, 12, 768), 128),
     Case("tiny-gpt", "gpt", TINY, 4, 64),
     Case("tiny-llama", "llama", TINY_LLAMA, 3, 64, lora_rank=4, lora_alpha=4),
     Case("tiny-nf4", "llama", TINY_LLAMA, 3, 64, lora_rank=4, lora_alpha=4,
@@ -100,17 +131,18 @@ CASES = {case.name: case for case in (
     causal("tiny-qwen3", tiny_config("qwen3-8b"), 3, 64, lora_rank=4, lora_alpha=8),
     causal("tiny-gemma2", tiny_config("gemma2-2b"), 3, 64, lora_rank=4, lora_alpha=8),
     causal("tiny-qwen2.5", tiny_config("qwen2.5-0.5b"), 3, 64, published=llm_q("149,000")),
+    images("tiny-vit", vit_config(2, 4, 64, side=32, patch=8, classes=10), 8),
     causal("tiny-alone", tiny_config("qwen2.5-7b"), 4, 64, torch_runs=False),
 )}
 GROUPS = {"qwen2.5-full": ["qwen2.5-0.5b", "qwen2.5-1.5b", "qwen2.5-7b"]}
 USUAL = [name for name, case in CASES.items()
-         if not name.startswith("tiny") and case.family != "causal"]
+         if not name.startswith("tiny") and not case.of_transformers]
 
 
 def config_of(case):
     """The model as Hugging Face's config.json says it."""
     sizes = case.sizes
-    if case.family == "causal":
+    if case.of_transformers:
         return case.config
     if case.family == "gpt":
         return {"model_type": "gpt2", "vocab_size": sizes["vocabulary"],

@@ -41,9 +41,9 @@ def read_settings():
     parser.add_argument("--attention", default="usual", choices=("usual", "cudnn", "flash"))
     parser.add_argument("--masked-only", action="store_true",
                         help="PyTorch's BERT makes logits of masked tokens alone")
-    parser.add_argument("--batch", type=int, help="samples of decoders of transformers")
+    parser.add_argument("--batch", type=int, help="samples of models of transformers")
     parser.add_argument("--tries-s", type=float, default=80,
-                        help="seconds after which PyTorch tries no further way of such a decoder")
+                        help="seconds after which PyTorch tries no further way of such a model")
     parser.add_argument("--yoke", default="", metavar="WORDS",
                         help='more options of yoke train: --yoke="--attention own"')
     parser.add_argument("--scratch", help="a folder for data and weights, kept")
@@ -104,8 +104,9 @@ def print_notes(case, torch, yoke):
         print(f"    PyTorch's way: {first['way']}; tried:")
         for tried in first["tried"]:
             print(f"      {tried}")
-    if case.family == "causal":
-        print(f"    {case.batch} x {case.sequence} tokens a step")
+    if case.of_transformers:
+        print(f"    {case.batch} x {case.sequence} tokens a step"
+              f"{', counted by images' if case.unit == 'image' else ''}")
         for row in (torch, yoke):
             if row:
                 numbers = row["rounds"][0]["trained_numbers"]
@@ -120,7 +121,7 @@ def print_notes(case, torch, yoke):
 def measure_both(case, settings, scratch):
     """The rounds of (torch, yoke), as far as they were asked for and worked."""
     options = None
-    if settings.only != "torch" or case.family == "causal":
+    if settings.only != "torch" or case.of_transformers:
         options = yoke_side.prepare(case, scratch, settings.warmup + settings.steps)
         options += settings.yoke.split()
     count = min(settings.rounds, case.most_rounds)
@@ -129,7 +130,7 @@ def measure_both(case, settings, scratch):
     def run_yoke():
         yoke_rounds.append(yoke_side.measure(case, options, f"{scratch}/run", settings))
         progress(case, f"yoke, round {len(yoke_rounds)}: "
-                       f"{yoke_rounds[-1]['tokens_per_s']:.0f} tokens/s")
+                       f"{yoke_rounds[-1]['tokens_per_s']:.0f} {case.unit}s/s")
 
     if settings.only == "yoke" or not case.torch_runs:
         for _ in range(count):
@@ -139,7 +140,7 @@ def measure_both(case, settings, scratch):
         for _ in range(count):
             torch_rounds.append(torch.round())
             progress(case, f"PyTorch, round {len(torch_rounds)}: "
-                           f"{torch_rounds[-1]['tokens_per_s']:.0f} tokens/s")
+                           f"{torch_rounds[-1]['tokens_per_s']:.0f} {case.unit}s/s")
             if settings.only != "torch":
                 try:
                     run_yoke()
@@ -191,7 +192,7 @@ def run_cases(settings, scratch):
     cases = [CASES[name] for name in settings.cases if name in CASES]
     if settings.batch:
         cases = [dataclasses.replace(case, batch=settings.batch)
-                 if case.family == "causal" else case for case in cases]
+                 if case.of_transformers else case for case in cases]
     if cases:
         print(f"medians of up to {settings.rounds} rounds by turns, of {settings.steps} steps after "
               f"{settings.warmup}; PyTorch: torch.compile {settings.mode}; MFU in % of "

@@ -38,8 +38,21 @@ def adapter_numbers(case):
         rows + columns for rows, columns in llama_linears(case.sizes).values())
 
 
+def flops_per_image(case):
+    """Patches have no gradient of their own. The class token alone goes through the head."""
+    sizes, length = case.sizes, case.sequence
+    width, layers = sizes["width"], sizes["layers"]
+    patch = case.config["num_channels"] * case.config["patch_size"] ** 2
+    products = length * (6 * layers * block_matrix(case) + 4 * patch * width)
+    head = 6 * sizes["vocabulary"] * width
+    flops = products + head + 12 * layers * width * length ** 2
+    return flops, flops
+
+
 def flops_per_token(case):
     """(formula, exact), of a model whose samples are all of one length."""
+    if case.family == "vit":
+        return flops_per_image(case)
     sizes = case.sizes
     width, layers, length = sizes["width"], sizes["layers"], case.sequence
     head = sizes["vocabulary"] * width + (width ** 2 if case.family == "bert" else 0)

@@ -40,6 +40,27 @@ def write_shard(path, tokens, vocabulary):
         file.write(tokens.astype(np.uint32 if wide else np.uint16).tobytes())
 
 
+def write_idx(path, array):
+    """As MNIST is written: bytes, with the sizes before them."""
+    with open(path, "wb") as file:
+        file.write(struct.pack(f">BBBB{array.ndim}I", 0, 0, 8, array.ndim, *array.shape))
+        file.write(array.tobytes())
+
+
+def random_images(case, count, seed=1):
+    """(count, height, width, 3) bytes, and labels that come one after the other."""
+    side = case.config["image_size"]
+    pixels = np.random.default_rng(seed).integers(0, 256, (count, side, side, 3), np.uint8)
+    return pixels, (np.arange(count) % case.sizes["vocabulary"]).astype(np.uint8)
+
+
+def write_images(folder, case, count):
+    os.makedirs(folder, exist_ok=True)
+    pixels, labels = random_images(case, count)
+    write_idx(f"{folder}/train-images-idx4-ubyte", pixels)
+    write_idx(f"{folder}/train-labels-idx1-ubyte", labels)
+
+
 def word(number):
     return f"w{number}"
 
@@ -101,18 +122,19 @@ def llama_tensors(sizes):
     yield "lm_head.weight", table
 
 
-def causal_tensors(config):
-    """The same of any decoder that transformers knows; a shared table comes once."""
+def transformers_tensors(case):
+    """The same of any model that transformers knows; a shared table comes once."""
     import torch
-    from transformers import AutoConfig, AutoModelForCausalLM
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageClassification
+    kind = AutoModelForImageClassification if case.family == "vit" else AutoModelForCausalLM
     with torch.device("meta"):
-        model = AutoModelForCausalLM.from_config(AutoConfig.for_model(**config))
+        model = kind.from_config(AutoConfig.for_model(**case.config))
     return [(name, tuple(parameter.shape)) for name, parameter in model.named_parameters()]
 
 
 def tensors_of(case):
-    if case.family == "causal":
-        return causal_tensors(case.config)
+    if case.of_transformers:
+        return transformers_tensors(case)
     return list(llama_tensors(case.sizes))
 
 

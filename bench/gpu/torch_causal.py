@@ -31,12 +31,14 @@ class Way:
     autocast: bool = False
     recompute: bool = False
     graphs: bool = False
+    whole: bool = False  # compiled in one piece
 
     def __str__(self):
         state = "fp32 under autocast" if self.autocast else "bf16 beside fp32 masters"
         return (f"{self.attention}, trained weights {state}"
                 f"{', blocks recomputed' if self.recompute else ''}"
-                f"{', CUDA graphs' if self.graphs else ''}")
+                f"{', CUDA graphs' if self.graphs else ''}"
+                f"{', compiled in one piece' if self.whole else ''}")
 
 
 class MasterTrainer(Trainer):
@@ -146,10 +148,10 @@ def free_memory(options):
         torch.cuda.empty_cache()
 
 
-def try_way(model, batches, way, options):
+def try_way(model, batches, way, options, make):
     """(tokens a second or None, the first loss, what went wrong)."""
     try:
-        trainer = make_trainer(model, batches, way, options, rate=0.0)
+        trainer = make(model, batches, way, options, rate=0.0)
         _, _, losses = trainer.timed_steps(TRIED_STEPS[0])
         seconds, tokens, _ = trainer.timed_steps(TRIED_STEPS[1])
         return statistics.median(t / s for t, s in zip(tokens, seconds)), losses[0], ""
@@ -161,8 +163,8 @@ def try_way(model, batches, way, options):
 class Ways:
     """Tries ways, one after the other, as long as there is time for it."""
 
-    def __init__(self, model, batches, options):
-        self.model, self.batches, self.options = model, batches, options
+    def __init__(self, model, batches, options, make=make_trainer):
+        self.model, self.batches, self.options, self.make = model, batches, options, make
         self.begin = time.perf_counter()
         self.said, self.found = [], []  # found: (tokens a second, way, first loss)
 
@@ -174,11 +176,11 @@ class Ways:
         if self.found and time.perf_counter() - self.begin > self.options.tries_s:
             self.say(f"{way}: not tried, for want of time")
             return
-        speed, loss, trouble = try_way(self.model, self.batches, way, self.options)
+        speed, loss, trouble = try_way(self.model, self.batches, way, self.options, self.make)
         free_memory(self.options)
         if speed is not None:
             self.found.append((speed, way, loss))
-            trouble = f"{speed:.0f} tokens/s, first loss {loss:.4f}"
+            trouble = f"{speed:.0f} {self.options.case.unit}s/s, first loss {loss:.4f}"
         self.say(f"{way}: {trouble}")
 
     def best(self):

@@ -32,7 +32,7 @@ class TorchSide:
                  "--device", settings.device, "--mode", settings.mode, "--compile",
                  settings.compile, "--attention", settings.attention, "--warmup", settings.warmup,
                  "--steps", settings.steps, "--rounds", settings.rounds, "--wait"]
-        if case.family == "causal":
+        if case.of_transformers:
             words += ["--batch", case.batch, "--weights", weights, "--tries-s", settings.tries_s]
         if settings.masked_only:
             words.append("--masked-only")

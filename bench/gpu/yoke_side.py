@@ -10,7 +10,7 @@ import time
 from cases import config_of
 from gpu_memory import Watch
 from make_data import (BERT_SPECIAL, LONGEST, PAIR_SPECIAL, pair_lengths, shard_tokens,
-                       write_shard, write_side, write_tokenizer, write_weights)
+                       write_images, write_shard, write_side, write_tokenizer, write_weights)
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import devices  # noqa: E402, beside this folder
@@ -60,6 +60,14 @@ def prepare_pairs(case, folder, steps):
             "--label-smoothing", 0.1]
 
 
+def prepare_images(case, folder, steps):
+    """A few batches of them, which come again; every class is there."""
+    del steps
+    path = f"{folder}/{case.name}-images"
+    write_images(path, case, max(2 * case.batch, case.sizes["vocabulary"]))
+    return ["--data", path, "--batch", case.batch]
+
+
 def weights_folder(case, folder):
     return f"{folder}/weights-{case.torch_of or case.name}"
 
@@ -67,7 +75,7 @@ def weights_folder(case, folder):
 def prepare_model(case, folder):
     """Adapters need weights to be beside, which cases of one model share. Those of transformers
     begin alike on both sides."""
-    if case.lora_rank or (case.family == "causal" and case.torch_runs):
+    if case.lora_rank or (case.of_transformers and case.torch_runs):
         weights = weights_folder(case, folder)
         if not os.path.exists(weights):
             write_weights(weights, case)
@@ -76,12 +84,12 @@ def prepare_model(case, folder):
     path = f"{folder}/{case.name}-config.json"
     with open(path, "w", encoding="utf-8") as file:
         json.dump(config_of(case), file)
-    return ["--model", path, *(["--weights", "random"] if case.family == "causal" else [])]
+    return ["--model", path, *(["--weights", "random"] if case.of_transformers else [])]
 
 
 def prepare(case, folder, steps):
     """Writes what the case trains on, and returns the options that say so."""
-    data = prepare_pairs if case.family == "translation" else prepare_tokens
+    data = {"translation": prepare_pairs, "vit": prepare_images}.get(case.family, prepare_tokens)
     return prepare_model(case, folder) + data(case, folder, steps) + list(case.yoke_options)
 
 
