@@ -31,7 +31,9 @@ static void write_steps(const struct bench *bench, int64_t after, int64_t until)
             .step = s, .loss = s == 2 ? NAN : 1.5, .norm = 2, .lr = 0.25, .loss_scale = 1};
         assert_int_equal(yk_metrics_file_add_step(metrics, &step), YK_OK);
     }
-    assert_int_equal(yk_metrics_file_add_evaluation(metrics, until, 3, 77), YK_OK);
+    const struct yk_evaluation_result result = {
+        .loss = 3, .tokens = 77, .accuracy = NAN, .top5_accuracy = NAN};
+    assert_int_equal(yk_metrics_file_add_evaluation(metrics, until, &result), YK_OK);
     yk_metrics_file_close(metrics);
 }
 
