@@ -152,11 +152,11 @@ static void compute_logits(struct round_trip *trip)
     const int64_t columns = trip->target.ids ? trip->target.columns : trip->tokens.columns;
     const int64_t rows = slice.samples * columns;
     struct yk_inference *inference = NULL;
-    double loss = 0;
+    struct yk_loss_sums sums = {0};
     trip->logits = yk_arena_allocate(trip->arena, (size_t)(rows * V), sizeof *trip->logits);
     assert_non_null(trip->logits);
     assert_ok(yk_inference_create(trip->trainer->store, &shape, &inference));
-    assert_ok(yk_inference_sum_losses(inference, &slice, &loss));
+    assert_ok(yk_inference_sum_losses(inference, &slice, &sums));
     for (int64_t row = 0; row < rows; row++) {
         assert_ok(yk_inference_get_logits(inference, row / columns, row % columns,
                                           trip->logits + row * V));

@@ -291,7 +291,7 @@ static void a_run_leaves_its_metrics_and_the_newest_checkpoints(void **state)
     bench.run.options.evaluate_every = 10;
     assert_int_equal(yk_training_run_execute(&bench.run), YK_OK);
     assert_int_equal(bench.saves, 5);
-    assert_true(isfinite(bench.run.evaluation_loss));
+    assert_true(isfinite(bench.run.evaluated.loss));
     assert_non_null(bench.run.trace);
     assert_int_equal(outside_run(path,
                                  "wc -l <metrics.jsonl; grep -c evaluation_loss metrics.jsonl; "
