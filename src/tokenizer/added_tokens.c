@@ -133,7 +133,8 @@ static yk_status make_set(const struct yk_added_tokens *tokens, bool normalized,
     YK_TRY_NEW(tokens->arena, names, tokens->count);
     for (int32_t i = 0; i < tokens->count; i++) {
         const struct added *added = &tokens->items[i];
-        if (added->normalized == normalized) {
+        /* A token of which normalization leaves nothing is in no text. */
+        if (added->normalized == normalized && added->form_length > 0) {
             names[count++] = (struct yk_token_pattern){
                 .bytes = added->form, .length = added->form_length, .number = i};
         }
@@ -214,18 +215,22 @@ const char *yk_added_tokens_get_text(const struct yk_added_tokens *tokens, int32
 bool yk_added_tokens_is_special(const struct yk_added_tokens *tokens, int32_t id)
 {
     const struct added *added = by_id(tokens, id);
-    return added && added->special;
+    const int32_t named =
+        added ? yk_token_map_find_id(tokens->names, added->form, added->form_length) : -1;
+    return named >= 0 && by_id(tokens, named)->special;
 }
 
 static yk_status is_letter(const struct yk_added_tokens *tokens,
                            struct yk_regex_workspace *workspace, const char *text, size_t length,
                            bool *out)
 {
-    uint32_t ignored = 0;
+    uint32_t character = 0;
     size_t begin = 0;
     size_t end = 0;
-    const size_t used = yk_utf8_decode(text, length, &ignored);
-    return yk_regex_find(tokens->letter, workspace, text, used, 0, out, &begin, &end);
+    char older[YK_UTF8_MAX_BYTES];
+    (void)yk_utf8_decode(text, length, &character);
+    const size_t used = yk_utf8_encode(yk_unicode_older_equivalent(character), older);
+    return yk_regex_find(tokens->letter, workspace, older, used, 0, out, &begin, &end);
 }
 
 /* Whether the text from `begin` to `end` is not part of a longer word. */
@@ -250,6 +255,7 @@ static yk_status stands_alone(const struct yk_added_tokens *tokens,
 /* White space that belongs to the previous token is not skipped. */
 static size_t skip_spaces_left(const struct yk_added_tokens_search *search, size_t at)
 {
+    at = at > search->done ? at : search->done;
     while (at > search->done) {
         uint32_t character = 0;
         const size_t previous = yk_utf8_previous_character_start(search->text, at);
@@ -299,6 +305,10 @@ yk_status yk_added_tokens_find_next(const struct yk_added_tokens *tokens,
         }
         if (added->strip_right) {
             end = skip_spaces_right(search, end);
+        }
+        /* Nothing is left of a token of white space that the previous token stripped. */
+        if (begin >= end) {
+            continue;
         }
         /* A token of white space may begin inside the white space of the previous token. */
         search->begin = search->done < begin ? search->done : begin;

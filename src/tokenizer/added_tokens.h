@@ -42,6 +42,7 @@ int32_t yk_added_tokens_id_limit(const struct yk_added_tokens *tokens);
 /* Returns the text to which a token is decoded, or NULL if `id` is not an added token. */
 const char *yk_added_tokens_get_text(const struct yk_added_tokens *tokens, int32_t id,
                                      size_t *length);
+/* Returns whether the text to which a token is decoded is the name of a special token. */
 bool yk_added_tokens_is_special(const struct yk_added_tokens *tokens, int32_t id);
 
 /* The state of a search for added tokens in one text, from its beginning to its end. */
@@ -74,9 +75,9 @@ yk_status yk_added_tokens_find_next(const struct yk_added_tokens *tokens,
 struct yk_token_matcher;
 
 struct yk_token_pattern {
-    const char *bytes; /* the name, at least one byte; unique in a matcher */
+    const char *bytes; /* the name, at least one byte */
     size_t length;
-    int32_t number; /* any number that the caller chooses */
+    int32_t number; /* that the caller chooses; of equal names, the one with the smallest counts */
 };
 
 yk_status yk_token_matcher_create(const struct yk_token_pattern *names, int32_t count,

@@ -23,7 +23,7 @@ struct yk_model_workspace {
 
 struct kind {
     const char *type;
-    bool names_by_text;
+    int32_t (*find_named_by_text)(const void *model); /* NULL means: none */
     yk_status (*read)(const struct yk_json *node, const struct yk_token_map *map, bool bytes,
                       void **out);
     void (*destroy)(void *model);
@@ -71,6 +71,11 @@ static yk_status read_unigram(const struct yk_json *node, const struct yk_token_
 static void destroy_unigram(void *model)
 {
     yk_unigram_destroy(model);
+}
+
+static int32_t find_unigram_unknown(const void *model)
+{
+    return yk_unigram_unknown_id(model);
 }
 
 static yk_status encode_unigram(const void *model, struct yk_model_workspace *workspace,
@@ -139,7 +144,7 @@ static yk_status encode_wordlevel(const void *model, struct yk_model_workspace *
 static const struct kind kinds[] = {
     {.type = "BPE", .read = read_bpe, .destroy = destroy_bpe, .encode = encode_bpe},
     {.type = "Unigram",
-     .names_by_text = true,
+     .find_named_by_text = find_unigram_unknown,
      .read = read_unigram,
      .destroy = destroy_unigram,
      .encode = encode_unigram},
@@ -267,9 +272,9 @@ const char *yk_model_type(const struct yk_model *model)
     return model->kind->type;
 }
 
-bool yk_model_names_tokens_by_text(const struct yk_model *model)
+int32_t yk_model_token_named_by_text(const struct yk_model *model)
 {
-    return model->kind->names_by_text;
+    return model->kind->find_named_by_text ? model->kind->find_named_by_text(model->model) : -1;
 }
 
 yk_status yk_model_workspace_create(struct yk_model_workspace **out)

@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct yk_model;
 struct yk_model_workspace;
@@ -40,9 +41,9 @@ void yk_model_destroy(struct yk_model *model);
 /* Returns the name of the kind, such as "BPE". */
 const char *yk_model_type(const struct yk_model *model);
 
-/* Returns whether a token is called by the text that it stands for instead of by its name in the
- * vocabulary, so that the names of unknown tokens differ. */
-bool yk_model_names_tokens_by_text(const struct yk_model *model);
+/* Returns the token that is called by the text that it stands for instead of by its name in the
+ * vocabulary: the unknown token of a Unigram model. Returns -1 if there is none. */
+int32_t yk_model_token_named_by_text(const struct yk_model *model);
 
 /* A workspace must always be used with the same model. */
 yk_status yk_model_workspace_create(struct yk_model_workspace **out) YK_MUST_USE;

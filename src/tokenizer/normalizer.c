@@ -10,7 +10,9 @@
 enum {
     MAX_DEPTH = 16, /* of nested sequences */
     MAX_STEPS = 256,
-    SHOWN_BYTES = 60 /* of a name in messages */
+    MAX_GROWTH = 64,      /* how many times as long a text may become */
+    FREE_BYTES = 1 << 14, /* that a text may have more in any case */
+    SHOWN_BYTES = 60      /* of a name in messages */
 };
 
 struct yk_normalizer {
@@ -144,6 +146,7 @@ void yk_normalizer_workspace_free(struct yk_normalizer_workspace *workspace)
 {
     yk_aligned_text_free(&workspace->texts[0]);
     yk_aligned_text_free(&workspace->texts[1]);
+    yk_text_free(&workspace->buffer);
 }
 
 static bool is_ascii(const char *text, size_t length)
@@ -165,7 +168,14 @@ yk_status yk_normalizer_run(const struct yk_normalizer *normalizer,
                             struct yk_normalizer_workspace *workspace, const char *text,
                             size_t length, size_t begin, bool tracked, struct yk_aligned_piece *out)
 {
-    const struct yk_normalizer_context context = {.regex = workspace->regex, .source_begin = begin};
+    const struct yk_normalizer_context context = {
+        .regex = workspace->regex,
+        .buffer = &workspace->buffer,
+        .source_begin = begin,
+        .max_bytes = length < SIZE_MAX / MAX_GROWTH - FREE_BYTES
+                         ? MAX_GROWTH * (length + FREE_BYTES)
+                         : SIZE_MAX,
+    };
     const int32_t count = normalizer ? normalizer->count : 0;
     int32_t next = 0; /* the text that the next step writes */
     *out = (struct yk_aligned_piece){.bytes = text, .length = length};

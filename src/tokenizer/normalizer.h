@@ -27,6 +27,7 @@ void yk_normalizer_destroy(struct yk_normalizer *normalizer);
 struct yk_normalizer_workspace {
     struct yk_regex_workspace *regex;
     struct yk_aligned_text texts[2]; /* each step reads one and writes the other */
+    struct yk_text buffer;           /* for patterns */
 };
 
 void yk_normalizer_workspace_free(struct yk_normalizer_workspace *workspace);

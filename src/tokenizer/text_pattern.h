@@ -27,7 +27,8 @@ yk_status yk_text_pattern_read_regex(const struct yk_json *node, const char *typ
                                      struct yk_regex **out) YK_MUST_USE;
 
 /* The state of a search for all matches in a text, which is UTF-8. Initialize it with {.pattern,
- * .workspace, .text, .length}. */
+ * .workspace, .text, .length}. If the pattern is a regular expression, `text` must come from
+ * yk_unicode_replace_newer(). */
 struct yk_text_pattern_search {
     struct yk_text_pattern pattern;
     struct yk_regex_workspace *workspace;

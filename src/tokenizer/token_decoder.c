@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "tokenizer/byte_level.h"
 #include "tokenizer/text_pattern.h"
+#include "tokenizer/unicode.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -362,7 +363,8 @@ static yk_status check_growth(const struct yk_string_list *from, const struct yk
 }
 
 static yk_status replace_all(const struct step *step, struct yk_regex_workspace *workspace,
-                             const struct yk_string_list *from, struct yk_string_list *to)
+                             struct yk_text *buffer, const struct yk_string_list *from,
+                             struct yk_string_list *to)
 {
     for (int64_t i = 0; i < from->count; i++) {
         size_t length = 0;
@@ -372,6 +374,7 @@ static yk_status replace_all(const struct step *step, struct yk_regex_workspace 
                                                 .text = token,
                                                 .length = length};
         size_t done = 0;
+        YK_TRY(yk_unicode_replace_newer(token, length, buffer, &search.text));
         do {
             YK_TRY(yk_text_pattern_find_next(&search));
             yk_text_add_bytes(&to->bytes, token + done,
@@ -389,9 +392,11 @@ static yk_status apply_replace(const struct step *step, const struct yk_string_l
                                struct yk_string_list *to)
 {
     struct yk_regex_workspace *workspace = NULL;
+    struct yk_text buffer = {0};
     YK_TRY(yk_regex_workspace_create(&workspace));
-    const yk_status status = replace_all(step, workspace, from, to);
+    const yk_status status = replace_all(step, workspace, &buffer, from, to);
     yk_regex_workspace_destroy(workspace);
+    yk_text_free(&buffer);
     return status;
 }
 

@@ -4,8 +4,7 @@
 #include <string.h>
 
 enum {
-    BYTES = 256,
-    SHOWN_BYTES = 60 /* the longest part of a name in messages */
+    BYTES = 256
 };
 
 struct yk_token_matcher {
@@ -14,28 +13,30 @@ struct yk_token_matcher {
     int32_t starts[BYTES + 1]; /* index of the first name that begins with each byte */
 };
 
-static int compare(const void *left, const void *right)
+static int compare_bytes(const struct yk_token_pattern *a, const struct yk_token_pattern *b)
 {
-    const struct yk_token_pattern *a = left;
-    const struct yk_token_pattern *b = right;
     const int order = memcmp(a->bytes, b->bytes, a->length < b->length ? a->length : b->length);
     return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
 }
 
-static yk_status check(const struct yk_token_matcher *matcher)
+static int compare(const void *left, const void *right)
 {
+    const struct yk_token_pattern *a = left;
+    const struct yk_token_pattern *b = right;
+    const int order = compare_bytes(a, b);
+    return order != 0 ? order : (a->number > b->number) - (a->number < b->number);
+}
+
+/* Of names that are the same, keeps the one with the smallest number. */
+static void remove_doubles(struct yk_token_matcher *matcher)
+{
+    int32_t kept = 0;
     for (int32_t i = 0; i < matcher->count; i++) {
-        const struct yk_token_pattern *name = &matcher->names[i];
-        if (name->length == 0) {
-            return yk_fail(YK_ERROR_INPUT, "nothing is left of the name of one");
-        }
-        if (i > 0 && compare(name - 1, name) == 0) {
-            return yk_fail(YK_ERROR_INPUT, "two have the same name, \"%.*s\"",
-                           name->length < SHOWN_BYTES ? (int)name->length : SHOWN_BYTES,
-                           name->bytes);
+        if (kept == 0 || compare_bytes(&matcher->names[kept - 1], &matcher->names[i]) != 0) {
+            matcher->names[kept++] = matcher->names[i];
         }
     }
-    return YK_OK;
+    matcher->count = kept;
 }
 
 yk_status yk_token_matcher_create(const struct yk_token_pattern *names, int32_t count,
@@ -53,8 +54,8 @@ yk_status yk_token_matcher_create(const struct yk_token_pattern *names, int32_t 
         qsort(matcher->names, (size_t)count, sizeof *matcher->names, compare);
     }
     matcher->count = count;
-    YK_TRY_OR_CLEAN_UP(check(matcher), yk_token_matcher_destroy(matcher));
-    for (int32_t i = 0; i < count; i++) {
+    remove_doubles(matcher);
+    for (int32_t i = 0; i < matcher->count; i++) {
         matcher->starts[(unsigned char)matcher->names[i].bytes[0] + 1]++;
     }
     for (int byte = 0; byte < BYTES; byte++) {

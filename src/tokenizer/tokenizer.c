@@ -370,13 +370,13 @@ static yk_status encode_with_spans(struct encoding *encoding, const struct yk_al
                            encoding->out, spans));
     YK_TRY(yk_token_ids_status(encoding->out));
     YK_TRY(yk_token_spans_status(spans));
-    const bool by_text = yk_model_names_tokens_by_text(tokenizer->model);
+    const int32_t named_by_text = yk_model_token_named_by_text(tokenizer->model);
     for (int64_t i = 0; i < spans->count - first_span; i++) {
         struct yk_token_span *span = &spans->items[first_span + i];
         size_t length = 0;
-        const char *name =
-            yk_token_map_get_token(tokenizer->map, encoding->out->items[first_id + i], &length);
-        if (by_text) {
+        const int32_t id = encoding->out->items[first_id + i];
+        const char *name = yk_token_map_get_token(tokenizer->map, id, &length);
+        if (id == named_by_text) {
             name = word->bytes + span->begin;
             length = span->end - span->begin;
         }

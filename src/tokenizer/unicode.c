@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <utf8proc.h>
 
 enum {
@@ -39,22 +40,111 @@ bool yk_unicode_is_in_category(uint32_t character, enum yk_unicode_category kind
     return low < class->count && class->ranges[low].first <= character;
 }
 
-int32_t yk_unicode_script(uint32_t character)
+/* The range that contains a character, or NULL. */
+static const struct yk_unicode_numbered_range *
+find_range(const struct yk_unicode_numbered_range_list *list, uint32_t character)
 {
-    const struct yk_unicode_script_range_list *scripts = &yk_unicode_script_ranges;
     size_t low = 0;
-    size_t high = scripts->count;
+    size_t high = list->count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (scripts->ranges[middle].last < character) {
+        if (list->ranges[middle].last < character) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low < scripts->count && scripts->ranges[low].first <= character
-               ? scripts->ranges[low].script
-               : YK_UNICODE_ANY_SCRIPT;
+    return low < list->count && list->ranges[low].first <= character ? &list->ranges[low] : NULL;
+}
+
+int32_t yk_unicode_script(uint32_t character)
+{
+    const struct yk_unicode_numbered_range *range =
+        find_range(&yk_unicode_script_ranges, character);
+    return range ? range->number : YK_UNICODE_ANY_SCRIPT;
+}
+
+uint32_t yk_unicode_older_equivalent(uint32_t character)
+{
+    const struct yk_unicode_numbered_range *range = find_range(&yk_unicode_newer_ranges, character);
+    return range ? (uint32_t)range->number : character;
+}
+
+/* The next byte from `at` on that is at least `least`, which is 0xc0 or more. */
+static size_t find_large_byte(const char *text, size_t length, size_t at, unsigned char least)
+{
+    uint64_t eight = 0;
+    for (; at + sizeof eight <= length; at += sizeof eight) {
+        memcpy(&eight, text + at, sizeof eight);
+        if (eight & eight << 1 & UINT64_C(0x8080808080808080)) {
+            break;
+        }
+    }
+    while (at < length && (unsigned char)text[at] < least) {
+        at++;
+    }
+    return at;
+}
+
+/* The next character from `at` on that may be newer or inert. Skips kana, ideographs, Hangul
+ * syllables and all characters below U+07C0, which are none of these. */
+static size_t find_uncommon_character(const char *text, size_t length, size_t at)
+{
+    enum {
+        FIRST_LARGE = 0xdf, /* begins U+07C0 to U+07FF */
+        CHARACTER_BYTES = 3
+    };
+    for (;;) {
+        at = find_large_byte(text, length, at, FIRST_LARGE);
+        if (at + 1 >= length) {
+            return length;
+        }
+        const unsigned char first = (unsigned char)text[at];
+        const unsigned char second = (unsigned char)text[at + 1];
+        const bool common = (first >= 0xe4 && first < 0xf0 && first != 0xea) ||
+                            (first == 0xe3 && second != 0x87 && second != 0x8b);
+        if (!common) {
+            return at;
+        }
+        at = length - at < CHARACTER_BYTES ? length : at + CHARACTER_BYTES;
+    }
+}
+
+bool yk_unicode_has_inert(const char *text, size_t length)
+{
+    for (size_t at = find_uncommon_character(text, length, 0); at < length;
+         at = find_uncommon_character(text, length, at)) {
+        uint32_t character = 0;
+        const size_t used = yk_utf8_decode(text + at, length - at, &character);
+        if (used > 0 && yk_unicode_is_in_category(character, YK_UNICODE_INERT)) {
+            return true;
+        }
+        at += used ? used : 1;
+    }
+    return false;
+}
+
+yk_status yk_unicode_replace_newer(const char *text, size_t length, struct yk_text *buffer,
+                                   const char **out)
+{
+    *out = text;
+    for (size_t at = find_uncommon_character(text, length, 0); at < length;
+         at = find_uncommon_character(text, length, at)) {
+        uint32_t character = 0;
+        const size_t used = yk_utf8_decode(text + at, length - at, &character);
+        const uint32_t older = used ? yk_unicode_older_equivalent(character) : character;
+        if (older != character) {
+            if (*out == text) {
+                buffer->length = 0;
+                yk_text_add_bytes(buffer, text, length);
+                YK_TRY(yk_text_status(buffer));
+                *out = buffer->bytes;
+            }
+            (void)yk_utf8_encode(older, buffer->bytes + at);
+        }
+        at += used ? used : 1;
+    }
+    return YK_OK;
 }
 
 int32_t yk_unicode_lowercase_character(uint32_t character, uint32_t out[YK_UNICODE_MAX_LOWERCASE])
@@ -68,7 +158,10 @@ int32_t yk_unicode_lowercase_character(uint32_t character, uint32_t out[YK_UNICO
         out[1] = DOT_ABOVE;
         return 2;
     }
-    out[0] = (uint32_t)utf8proc_tolower((utf8proc_int32_t)character);
+    const struct yk_unicode_numbered_range *range =
+        character < 0x80 ? NULL : find_range(&yk_unicode_lowercase_ranges, character);
+    out[0] = range ? (uint32_t)((int32_t)character + range->number)
+                   : (uint32_t)utf8proc_tolower((utf8proc_int32_t)character);
     return 1;
 }
 
@@ -149,6 +242,10 @@ int32_t yk_unicode_decompose_character(uint32_t character, bool compatible,
 {
     utf8proc_int32_t parts[YK_UNICODE_MAX_DECOMPOSED];
     int boundary = 0;
+    if (yk_unicode_is_in_category(character, YK_UNICODE_INERT)) {
+        out[0] = character;
+        return 1;
+    }
     const utf8proc_ssize_t count = utf8proc_decompose_char(
         (utf8proc_int32_t)character, parts, YK_UNICODE_MAX_DECOMPOSED,
         options_of(compatible ? YK_UNICODE_NFKD : YK_UNICODE_NFD), &boundary);
@@ -164,19 +261,27 @@ int32_t yk_unicode_decompose_character(uint32_t character, bool compatible,
 
 int32_t yk_unicode_combining_class(uint32_t character)
 {
-    return utf8proc_get_property((utf8proc_int32_t)character)->combining_class;
+    return yk_unicode_is_in_category(character, YK_UNICODE_INERT)
+               ? 0
+               : utf8proc_get_property((utf8proc_int32_t)character)->combining_class;
 }
 
 uint32_t yk_unicode_compose_pair(uint32_t first, uint32_t second)
 {
     utf8proc_int32_t pair[] = {(utf8proc_int32_t)first, (utf8proc_int32_t)second};
-    return utf8proc_normalize_utf32(pair, 2, options_of(YK_UNICODE_NFC)) == 1 ? (uint32_t)pair[0]
-                                                                              : 0;
+    if (yk_unicode_is_in_category(first, YK_UNICODE_INERT) ||
+        yk_unicode_is_in_category(second, YK_UNICODE_INERT) ||
+        utf8proc_normalize_utf32(pair, 2, options_of(YK_UNICODE_NFC)) != 1 ||
+        yk_unicode_is_in_category((uint32_t)pair[0], YK_UNICODE_INERT)) {
+        return 0;
+    }
+    return (uint32_t)pair[0];
 }
 
 bool yk_unicode_is_grapheme_boundary(uint32_t before, uint32_t after, int32_t *state)
 {
-    return utf8proc_grapheme_break_stateful((utf8proc_int32_t)before, (utf8proc_int32_t)after,
+    return utf8proc_grapheme_break_stateful((utf8proc_int32_t)yk_unicode_older_equivalent(before),
+                                            (utf8proc_int32_t)yk_unicode_older_equivalent(after),
                                             state);
 }
 

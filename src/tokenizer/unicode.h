@@ -1,11 +1,12 @@
 /*
  * Unicode: categories of characters, lower case, and the four normal forms.
  *
- * The categories are those of Hugging Face's tokenizers, which use older versions of Unicode than
- * current libraries. With a newer version, text in recently added scripts would be split in another
- * way than when the model was trained. tests/oracle/unicode_ranges.py generates the file
- * unicode_ranges.c, which contains the categories. Lower case and normal forms come from utf8proc;
- * only unicode.c includes its header. Any thread may call these functions.
+ * The categories are those of Hugging Face's tokenizers, which use several versions of Unicode,
+ * older and newer than that of the libraries here. With another version, text in recently added
+ * scripts would be split in another way than when the model was trained.
+ * tests/oracle/unicode_ranges.py generates the file unicode_ranges.c, which contains the
+ * categories. Lower case and normal forms come from utf8proc; only unicode.c includes its header.
+ * Any thread may call these functions.
  */
 #ifndef YK_TOKENIZER_UNICODE_H
 #define YK_TOKENIZER_UNICODE_H
@@ -24,6 +25,7 @@ enum yk_unicode_category {
     YK_UNICODE_MARK,            /* the categories M (all marks) */
     YK_UNICODE_IDEOGRAPH,       /* the blocks of CJK ideographs that BERT recognizes */
     YK_UNICODE_NUMERIC,         /* the categories N (all numbers) */
+    YK_UNICODE_INERT,           /* younger than the normal forms: these do not change them */
     YK_UNICODE_CATEGORY_COUNT
 };
 
@@ -39,26 +41,40 @@ struct yk_unicode_range_list {
 
 extern const struct yk_unicode_range_list yk_unicode_category_ranges[YK_UNICODE_CATEGORY_COUNT];
 
+/* Ranges with a number. */
+struct yk_unicode_numbered_range {
+    uint32_t first;
+    uint32_t last;
+    int32_t number;
+};
+
+struct yk_unicode_numbered_range_list {
+    const struct yk_unicode_numbered_range *ranges; /* ascending */
+    size_t count;
+};
+
+extern const struct yk_unicode_numbered_range_list yk_unicode_script_ranges; /* scripts */
+/* Characters whose category changed after Unicode 14, with an older character in its stead. */
+extern const struct yk_unicode_numbered_range_list yk_unicode_newer_ranges;
+/* Characters that got a lower case after Unicode 14, with the distance to it. */
+extern const struct yk_unicode_numbered_range_list yk_unicode_lowercase_ranges;
+
 /* Scripts, by the numbers that this project gives them. Han, Hiragana and Katakana are one. */
 enum {
     YK_UNICODE_ANY_SCRIPT = 0 /* the space, and characters that have no script */
 };
 
-struct yk_unicode_script_range {
-    uint32_t first;
-    uint32_t last;
-    int32_t script;
-};
-
-struct yk_unicode_script_range_list {
-    const struct yk_unicode_script_range *ranges; /* ascending */
-    size_t count;
-};
-
-extern const struct yk_unicode_script_range_list yk_unicode_script_ranges;
-
 /* Returns the script of a character. */
 int32_t yk_unicode_script(uint32_t character);
+
+/* Returns a character that has the category that Hugging Face's tokenizers give to `character`, and
+ * as many bytes in UTF-8. This is `character` itself unless it is younger than the libraries. */
+uint32_t yk_unicode_older_equivalent(uint32_t character);
+
+/* Replaces all characters that have an older equivalent. `*out` is the text itself if there are
+ * none, as in most texts, otherwise the text in `buffer`, which is as long. */
+yk_status yk_unicode_replace_newer(const char *text, size_t length, struct yk_text *buffer,
+                                   const char **out) YK_MUST_USE;
 
 /* Returns whether the character has the Unicode property White_Space. */
 bool yk_unicode_is_space(uint32_t character);
@@ -81,7 +97,11 @@ enum yk_unicode_normal_form {
     YK_UNICODE_NFKD
 };
 
-/* Appends a normal form of UTF-8 text to `out` (Unicode Standard Annex #15). */
+/* Returns whether a text has a character of YK_UNICODE_INERT. */
+bool yk_unicode_has_inert(const char *text, size_t length);
+
+/* Appends a normal form of UTF-8 text to `out` (Unicode Standard Annex #15). Does not know of
+ * YK_UNICODE_INERT, unlike the functions for single characters below. */
 yk_status yk_unicode_normalize(const char *text, size_t length, enum yk_unicode_normal_form form,
                                struct yk_text *out) YK_MUST_USE;
 

@@ -104,6 +104,11 @@ yk_status yk_unigram_from_json(const struct yk_json *model, const struct yk_toke
     return YK_OK;
 }
 
+int32_t yk_unigram_unknown_id(const struct yk_unigram *unigram)
+{
+    return unigram->unknown;
+}
+
 void yk_unigram_workspace_free(struct yk_unigram_workspace *workspace)
 {
     free(workspace->places);

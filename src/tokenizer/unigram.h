@@ -26,6 +26,9 @@ yk_status yk_unigram_from_json(const struct yk_json *model, const struct yk_toke
                                struct yk_unigram **out) YK_MUST_USE;
 void yk_unigram_destroy(struct yk_unigram *unigram);
 
+/* Returns the unknown token, or -1 if there is none. */
+int32_t yk_unigram_unknown_id(const struct yk_unigram *unigram);
+
 struct yk_unigram_place; /* the best way to one byte of a word */
 
 /* A plain struct: initialize it with {0} and free it with yk_unigram_workspace_free(). */

@@ -8,7 +8,9 @@ through the normalizer or pre-tokenizer that asks for the class.
     python tests/oracle/unicode_ranges.py > src/tokenizer/unicode_ranges.c
 """
 
-from tokenizers import normalizers, pre_tokenizers
+import unicodedata
+
+from tokenizers import Regex, normalizers, pre_tokenizers
 
 CHARACTERS = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
 
@@ -62,6 +64,86 @@ def scripts():
     return found
 
 
+CATEGORIES = "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Co Cn".split()
+
+
+def matched_by(pattern):
+    """The characters that Oniguruma matches."""
+    words = pre_tokenizers.Split(Regex(f"(?:{pattern})+"), "removed", invert=True)
+    return {ord(c) for word, _ in words.pre_tokenize_str("".join(map(chr, CHARACTERS))) for c in word}
+
+
+def newer():
+    """Characters of which Oniguruma knows another category than Unicode 14 gives, each with a character
+    that always had this category, as many bytes in UTF-8, and which is Han exactly if it is."""
+    assert unicodedata.unidata_version == "14.0.0"
+    category = {c: name for name in CATEGORIES for c in matched_by(r"\p{%s}" % name)}
+    han = matched_by(r"\p{Han}")
+
+    def kind(c, name):
+        return name, len(chr(c).encode()), c in han
+
+    stable = {}
+    for c in CHARACTERS:
+        if category[c] == unicodedata.category(chr(c)) == unicodedata.ucd_3_2_0.category(chr(c)):
+            stable.setdefault(kind(c, category[c]), c)
+    for c in CHARACTERS:
+        if category[c] == unicodedata.category(chr(c)):
+            stable.setdefault(kind(c, category[c]), c)
+    found = []
+    for c in CHARACTERS:
+        if category[c] != unicodedata.category(chr(c)):
+            same = stable[kind(c, category[c])]
+            if found and found[-1][1] == c - 1 and found[-1][2] == same:
+                found[-1][1] = c
+            else:
+                found.append([c, c, same])
+    return found
+
+
+def inert(newer_ranges):
+    """Characters that normal forms of the library do not change or reorder, but those of today do."""
+    nfd, nfkd, nfc = normalizers.NFD(), normalizers.NFKD(), normalizers.NFC()
+    found = [c for first, last, _ in newer_ranges for c in range(first, last + 1)]
+    for c in CHARACTERS:
+        text = chr(c)
+        forms = [unicodedata.normalize(form, text) for form in ("NFD", "NFKD")]
+        order = unicodedata.combining(text)
+        if forms != [nfd.normalize_str(text), nfkd.normalize_str(text)]:
+            found.append(c)
+        elif forms == [text, text] and order > 1 and nfd.normalize_str(text + "\u0334") == text + "\u0334":
+            found.append(c)
+        elif len(forms[0]) > 1 and nfc.normalize_str(forms[0]) != unicodedata.normalize("NFC", text):
+            found.append(c)
+    return sorted(set(found))
+
+
+def lowercase():
+    """Ranges of characters whose lower case Unicode 14 does not have, with the distance to it."""
+    lower = normalizers.Lowercase()
+    found = []
+    for c in CHARACTERS:
+        small = lower.normalize_str(chr(c))
+        if small == chr(c).lower():
+            continue
+        distance = ord(small) - c
+        if found and found[-1][1] == c - 1 and found[-1][2] == distance:
+            found[-1][1] = c
+        else:
+            found.append([c, c, distance])
+    return found
+
+
+def print_numbered(kind, name, entries):
+    entries = ["{0x%04x, 0x%04x, %d}" % tuple(entry) for entry in entries]
+    print(f"static const struct yk_unicode_numbered_range {name}[] = {{")
+    for i in range(0, len(entries), 4):
+        print("    " + ", ".join(entries[i : i + 4]) + ",")
+    print("};\n")
+    print(f"const struct yk_unicode_numbered_range_list {kind} = {{")
+    print(f"    {name}, sizeof {name} / sizeof {name}[0]}};\n")
+
+
 def ranges(characters):
     found = []
     for c in characters:
@@ -73,6 +155,7 @@ def ranges(characters):
 
 
 def main():
+    newer_ranges = newer()
     classes = {
         "dropped": dropped_by(bert(clean_text=True)),
         "punctuation": punctuation(),
@@ -80,6 +163,7 @@ def main():
         "mark": dropped_by(normalizers.StripAccents()),
         "ideograph": ideographs(),
         "numeric": numeric(),
+        "inert": inert(newer_ranges),
     }
     print("/* Written by tests/oracle/unicode_ranges.py. */")
     print('#include "tokenizer/unicode.h"\n')
@@ -93,13 +177,9 @@ def main():
     for name in classes:
         print(f"    [YK_UNICODE_{name.upper()}] = {{{name}, sizeof {name} / sizeof {name}[0]}},")
     print("};\n")
-    entries = ["{0x%04x, 0x%04x, %d}" % tuple(entry) for entry in scripts()]
-    print("static const struct yk_unicode_script_range scripts[] = {")
-    for i in range(0, len(entries), 4):
-        print("    " + ", ".join(entries[i : i + 4]) + ",")
-    print("};\n")
-    print("const struct yk_unicode_script_range_list yk_unicode_script_ranges = {")
-    print("    scripts, sizeof scripts / sizeof scripts[0]};")
+    print_numbered("yk_unicode_script_ranges", "scripts", scripts())
+    print_numbered("yk_unicode_newer_ranges", "newer", newer_ranges)
+    print_numbered("yk_unicode_lowercase_ranges", "lowercase", lowercase())
 
 
 if __name__ == "__main__":

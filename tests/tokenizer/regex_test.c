@@ -48,6 +48,28 @@ static void classes_are_those_of_oniguruma(void **state)
     check("[]a]", false, "]", 0, 1);
     check("[^]a]", false, "]ab", 2, 3);
     check("\\h", false, "xyzF", 3, 4);
+    check("\\w", false, "\xc2\xb2", 0, 2); /* U+00B2 */
+    check("[\\w]", false, "\xc2\xb2", -1, -1);
+    check("[[:alpha:]_]+", false, "1a_", 1, 3);
+    check("\\b", false, "\xe0\xbc\x8b-", -1, -1); /* U+0F0B */
+    check("\\Bb", false, "b ab", 3, 4);
+}
+
+static void sets_inside_brackets_are_those_of_oniguruma(void **state)
+{
+    (void)state;
+    check("[a[b]]", false, "xb", 1, 2);
+    check("[^(\\s|[.,!])]+", false, " a|b,c", 1, 2);
+    check("[a-z&&[^aeiou]]+", false, "aeibcd", 3, 6);
+    check("[^a-z&&[aeiou]]", false, "ex", 1, 2);
+    check("[\\W]", false, "a-", 1, 2);
+    check("[a\\W]+", false, "b-a", 1, 3);
+    check("[\\p{L}&&[^\\p{Han}]]+", false,
+          "\xe4\xb8\xad"
+          "abc",
+          3, 6);
+    check("[[^a]b]", false, "ab", 1, 2);
+    check("[^\\W\\d]", false, "1-a", 2, 3);
 }
 
 static void a_literal_is_looked_for_as_it_is(void **state)
@@ -65,9 +87,7 @@ static void patterns_that_cannot_be_are_refused(void **state)
         const char *message;
     } broken[] = {
         {"(", "the pattern \"(\" cannot be used: missing closing parenthesis"},
-        {"[a[b]]", "sets inside brackets are not supported"},
-        {"[a&&b]", "sets inside brackets are not supported"},
-        {"[\\W]", "\\W inside brackets is not supported"},
+        {"[a[b]", "a set in the pattern \"[a[b]\" has no closing bracket"},
         {"a\\C", "the pattern \"a\\C\" cannot be used: using \\C is disabled by the application"},
     };
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
@@ -195,6 +215,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(classes_are_those_of_oniguruma),
+        cmocka_unit_test(sets_inside_brackets_are_those_of_oniguruma),
         cmocka_unit_test(a_literal_is_looked_for_as_it_is),
         cmocka_unit_test(patterns_that_cannot_be_are_refused),
         cmocka_unit_test(a_pattern_that_tries_too_many_ways_is_given_up),

@@ -114,7 +114,8 @@ static void compose(struct decomposition *text, struct yk_aligned_transform *tra
     add_all(transform, text->items, kept);
 }
 
-static yk_status apply_tracked(enum yk_unicode_normal_form form,
+/* As Hugging Face's tokenizers do it, character by character. */
+static yk_status apply_exactly(enum yk_unicode_normal_form form,
                                const struct yk_aligned_piece *from, struct yk_aligned_text *to)
 {
     struct decomposition text = {0};
@@ -133,8 +134,9 @@ static yk_status apply_tracked(enum yk_unicode_normal_form form,
 static yk_status apply_form(enum yk_unicode_normal_form form, const struct yk_aligned_piece *from,
                             struct yk_aligned_text *to)
 {
-    return to->tracked ? apply_tracked(form, from, to)
-                       : yk_unicode_normalize(from->bytes, from->length, form, &to->text);
+    return to->tracked || yk_unicode_has_inert(from->bytes, from->length)
+               ? apply_exactly(form, from, to)
+               : yk_unicode_normalize(from->bytes, from->length, form, &to->text);
 }
 
 /* Defines the function of one form. */

@@ -1,6 +1,7 @@
 #include "tokenizer/normalizers/step.h"
 
 #include "tokenizer/text_pattern.h"
+#include "tokenizer/unicode.h"
 
 #include <string.h>
 
@@ -30,8 +31,13 @@ static yk_status apply_replace(const struct yk_normalizer_step *step,
                                             .text = from->bytes,
                                             .length = from->length};
     size_t done = 0;
+    YK_TRY(yk_unicode_replace_newer(from->bytes, from->length, context->buffer, &search.text));
     while (true) {
         YK_TRY(yk_text_pattern_find_next(&search));
+        if (to->text.length > context->max_bytes) {
+            return yk_fail(YK_ERROR_INPUT, "Replace makes the text longer than %zu bytes",
+                           context->max_bytes);
+        }
         yk_aligned_text_add_piece(to, from, done, search.found ? search.begin : from->length);
         if (!search.found) {
             return yk_aligned_text_status(to);

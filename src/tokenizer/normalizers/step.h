@@ -25,7 +25,9 @@ struct yk_normalizer_step;
 /* What a step needs beside the text. */
 struct yk_normalizer_context {
     struct yk_regex_workspace *regex;
-    size_t source_begin; /* where the text that is normalized begins in the source */
+    struct yk_text *buffer; /* for patterns */
+    size_t source_begin;    /* where the text that is normalized begins in the source */
+    size_t max_bytes; /* of the text; Replace could make it so long that it fills the memory */
 };
 
 struct yk_normalizer_step_kind {

@@ -180,6 +180,11 @@ yk_status yk_pre_tokenizer_run_pattern(const struct yk_pre_tokenizer_stage *stag
                                             .text = piece->bytes,
                                             .length = piece->length};
     size_t done = 0;
+    if (stage->pattern.regex) {
+        YK_TRY(yk_unicode_replace_newer(piece->bytes, piece->length,
+                                        &context->buffers[YK_PRE_TOKENIZER_BUFFERS - 1].text,
+                                        &search.text));
+    }
     while (true) {
         YK_TRY(yk_text_pattern_find_next(&search));
         const size_t begin = search.found ? search.begin : piece->length;

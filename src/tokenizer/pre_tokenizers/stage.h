@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 enum {
-    YK_PRE_TOKENIZER_BUFFERS = 2 /* of each stage */
+    YK_PRE_TOKENIZER_BUFFERS = 3 /* of each stage; the last one is for patterns */
 };
 
 /* What becomes of the matches of a pattern. */
