@@ -1,10 +1,10 @@
 #include "tokenizer/tokenizer.h"
 
-#include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "tokenizer/added_tokens.h"
+#include "tokenizer/formats/tokenizer_files.h"
 #include "tokenizer/model.h"
 #include "tokenizer/normalizer.h"
 #include "tokenizer/post_processor.h"
@@ -16,7 +16,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* The tokenizer owns its components, which are immutable. */
 struct yk_tokenizer {
@@ -132,39 +131,11 @@ yk_status yk_tokenizer_parse(const char *bytes, size_t length, const char *sourc
     return YK_OK;
 }
 
-static bool is_file(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
-}
-
-/* Finds the file to read: `path` itself, or one of the two names in that folder. */
-static yk_status choose_file(const char *path, struct yk_text *out)
-{
-    struct stat info;
-    if (strcmp(path, "-") == 0 || stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) {
-        yk_text_add(out, path);
-        return yk_text_status(out);
-    }
-    const char *const names[] = {json_name, characters_name};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        out->length = 0;
-        yk_text_addf(out, "%s/%s", path, names[i]);
-        YK_TRY(yk_text_status(out));
-        if (is_file(out->bytes)) {
-            return YK_OK;
-        }
-    }
-    return yk_fail(YK_ERROR_INPUT, "%s: there is neither a %s nor a %s in it", path, json_name,
-                   characters_name);
-}
-
 yk_status yk_tokenizer_open(const char *path, struct yk_tokenizer **out)
 {
     struct yk_text chosen = {0};
     struct yk_text bytes = {0};
-    yk_status status = choose_file(path, &chosen);
-    YK_IF_OK(yk_file_read_with_limit(yk_text_chars(&chosen), YK_FILE_MAX_TOKENIZER_BYTES, &bytes));
+    yk_status status = yk_tokenizer_files_read(path, &bytes, &chosen);
     YK_IF_OK(yk_tokenizer_parse(yk_text_chars(&bytes), bytes.length, yk_text_chars(&chosen), out));
     yk_text_free(&bytes);
     yk_text_free(&chosen);

@@ -27,6 +27,7 @@
  *   bpe_trainer, bpe_pair_queue.c, word_counts, bpe_file    training of a byte-level BPE
  *   chat_template                                           Llama 3's chat template
  *   chunk_boundary                                          places where a long text can be cut
+ *   formats/                                                files in other formats
  */
 #ifndef YK_TOKENIZER_TOKENIZER_H
 #define YK_TOKENIZER_TOKENIZER_H
@@ -62,8 +63,8 @@ enum yk_token_role {
 yk_status yk_tokenizer_parse(const char *bytes, size_t length, const char *source,
                              struct yk_tokenizer **out) YK_MUST_USE;
 
-/* Opens the tokenizer file at `path`. If `path` is a folder, opens the tokenizer.json in it or, if
- * there is none, the vocabulary.json. */
+/* Opens the tokenizer file at `path`, or the one in the folder `path`. Files of SentencePiece, GPT-2
+ * and BERT are converted; see tokenizer/formats/tokenizer_files.h. */
 yk_status yk_tokenizer_open(const char *path, struct yk_tokenizer **out) YK_MUST_USE;
 
 /* Creates a character tokenizer. Copies the vocabulary. */

@@ -329,8 +329,9 @@ static const struct yk_operand operands[] = {
 static const struct yk_option options[] = {
     {YK_OPTION_ROW(
          "tokenizer", "PATH", TOKEN_GROUP,
-         "A tokenizer.json as Hugging Face's tokenizers write it, a vocabulary of characters, "
-         "or the folder of a model with either"),
+         "A tokenizer.json as Hugging Face's tokenizers write it, a tokenizer.model of "
+         "SentencePiece, a vocabulary of characters, or the folder of a model with one of these, "
+         "with vocab.json and merges.txt, or with vocab.txt"),
      YK_OPTION_INIT_INPUT_FILE, TO(tokenizer)},
     {YK_OPTION_ROW("append-end", NULL, TOKEN_GROUP,
                    "Put the token that ends a text behind each file"),

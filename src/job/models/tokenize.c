@@ -7,6 +7,7 @@
 #include "data/token_shard.h"
 #include "job/output_files.h"
 #include "job/text_files.h"
+#include "tokenizer/formats/tokenizer_files.h"
 #include "tokenizer/tokenizer.h"
 
 #include <inttypes.h>
@@ -14,7 +15,6 @@
 #include <string.h>
 
 enum {
-    TOKENIZER_FILES = 2,
     NUMBER_LENGTH = 11 /* of "_000000.bin" */
 };
 
@@ -24,12 +24,12 @@ static const char *input_of(const char *path)
     return path && strcmp(path, "-") == 0 ? "/dev/stdin" : path;
 }
 
-/* The file of that name in the tokenizer's folder; NULL where there is none. */
-static yk_status find_in_folder(const char *folder, const char *name, struct yk_arena *arena,
-                                const char **out)
+/* The file that is read in the tokenizer's folder; NULL where there is none. */
+static yk_status find_in_folder(const char *folder, struct yk_arena *arena, const char **out)
 {
+    const char *name = yk_folder_exists(folder) ? yk_tokenizer_files_find(folder) : NULL;
     *out = NULL;
-    return yk_folder_contains(folder, name) ? yk_folder_join_path(folder, name, arena, out) : YK_OK;
+    return name ? yk_folder_join_path(folder, name, arena, out) : YK_OK;
 }
 
 /* Whether a path ends as the files of a series do. */
@@ -74,7 +74,7 @@ yk_status yk_tokenize_check_output_path(const struct yk_tokenize_output_path *ou
 {
     const char *tokenizer = output->tokenizer;
     const size_t file_count = (size_t)files->count;
-    const size_t input_count = file_count + 1 + TOKENIZER_FILES;
+    const size_t input_count = file_count + 2; /* the tokenizer's path, and its file there */
     const char **paths = NULL;
     YK_TRY_NEW(arena, paths, input_count + 1);
     for (size_t i = 0; i < file_count; i++) {
@@ -82,8 +82,7 @@ yk_status yk_tokenize_check_output_path(const struct yk_tokenize_output_path *ou
     }
     paths[file_count] = input_of(tokenizer);
     if (tokenizer) {
-        YK_TRY(find_in_folder(tokenizer, "tokenizer.json", arena, &paths[file_count + 1]));
-        YK_TRY(find_in_folder(tokenizer, "vocabulary.json", arena, &paths[file_count + 2]));
+        YK_TRY(find_in_folder(tokenizer, arena, &paths[file_count + 1]));
     }
     if (output->is_series) {
         return check_series(output->path, paths, input_count);

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "job/model_dataset.h"
 #include "model/builtin.h"
+#include "tokenizer/formats/tokenizer_files.h"
 
 #include <string.h>
 
@@ -220,10 +221,7 @@ static yk_status open_tokenizer(const struct yk_train_request *request, struct y
     const char *path = request->tokenizer;
     if (!path && request->weights) {
         YK_TRY(yk_train_inputs_find_weights_folder(request, arena, &path));
-        path = yk_folder_contains(path, "tokenizer.json") ||
-                       yk_folder_contains(path, "vocabulary.json")
-                   ? path
-                   : NULL;
+        path = yk_tokenizer_files_find(path) ? path : NULL;
     }
     if (path) {
         YK_TRY(yk_tokenizer_open(path, &out->own_tokenizer));

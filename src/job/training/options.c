@@ -116,8 +116,9 @@ static const struct yk_option options[] = {
      YK_OPTION_INIT_INPUT_FILE, TO(target)},
     {YK_OPTION_ROW(
          "tokenizer", "PATH", SOURCE_GROUP,
-         "The tokenizer.json that cuts text into tokens (yoke tokenize learns one); else that "
-         "beside --weights, else text is learned by character"),
+         "The tokenizer that cuts text into tokens: a tokenizer.json (yoke tokenize learns one), a "
+         "tokenizer.model or a folder with one; else that beside --weights, else text is learned "
+         "by character"),
      YK_OPTION_INIT_INPUT_FILE, TO(tokenizer)},
     {YK_OPTION_ROW("data-part", "PART", SOURCE_GROUP,
                    "Use only this much of the data, from its beginning"),

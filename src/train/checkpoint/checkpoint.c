@@ -12,6 +12,7 @@
 #include "base/precision.h"
 #include "comm/host_collective.h"
 #include "nn/weights/adapter_config.h"
+#include "tokenizer/formats/tokenizer_files.h"
 #include "train/checkpoint/folder.h"
 #include "train/checkpoint/manifest.h"
 
@@ -95,8 +96,8 @@ static yk_status read_other_tokenizer(struct yk_checkpoint *checkpoint, const ch
     if (yk_folder_contains(folder, YK_CHECKPOINT_VOCABULARY_FILE)) {
         return read_tokenizer(checkpoint, folder, YK_CHECKPOINT_VOCABULARY_FILE);
     }
-    if (yk_folder_contains(folder, YK_CHECKPOINT_TOKENIZER_FILE) &&
-        read_tokenizer(checkpoint, folder, YK_CHECKPOINT_TOKENIZER_FILE) != YK_OK) {
+    if (yk_tokenizer_files_find(folder) &&
+        yk_tokenizer_open(folder, &checkpoint->tokenizer) != YK_OK) {
         yk_log(YK_LOG_NOTE, "%s; text cannot be used with this model", yk_status_message());
     }
     return YK_OK;

@@ -1,0 +1,33 @@
+/*
+ * SentencePiece JSON: converts a SentencePiece model to a tokenizer.json.
+ *
+ * The tokens of a text are those that SentencePiece itself gives, with these exceptions, in which
+ * the result is what transformers make of such a file:
+ *   - control pieces (<s>) and user-defined ones are found in the text before it is normalized, and
+ *     so is the unknown piece; no space is added between the beginning of a text and such a piece
+ *   - characters are normalized as by the Precompiled of Hugging Face's tokenizers
+ *   - a "▁" at the end of a text, which SentencePiece takes for a space, stays
+ *   - a word model gives one unknown token for each unknown word
+ *   - pieces that are marked as unused are used
+ * Merges of BPE, which the file does not list, are all pairs of pieces whose text is a piece, in
+ * the order of its score, as SentencePiece merges. (transformers 5 order them by id, which differs
+ * where ids do not follow scores.)
+ *
+ * The class of the tokenizer in the settings decides which tokens are added around a text, and a
+ * few classes have ids of their own, which are not the numbers of the pieces.
+ */
+#ifndef YK_TOKENIZER_FORMATS_SENTENCEPIECE_JSON_H
+#define YK_TOKENIZER_FORMATS_SENTENCEPIECE_JSON_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "tokenizer/formats/sentencepiece_model.h"
+#include "tokenizer/formats/tokenizer_settings.h"
+
+/* Appends the text of a tokenizer.json to `out`. */
+yk_status yk_sentencepiece_model_to_json(const struct yk_sentencepiece_model *model,
+                                         const struct yk_tokenizer_settings *settings,
+                                         struct yk_arena *arena, struct yk_text *out) YK_MUST_USE;
+
+#endif
