@@ -4,8 +4,8 @@
     tools/build release oracle-tokenize_strings
     /tmp/oracle/bin/python tests/oracle/compare_tokenizers.py [--strings N] [--corpus FILE ...] FOLDER ...
 
-Each FOLDER holds a tokenizer.json. Compared are, for every string, the ids, the text that they decode to with and
-without special tokens and, of every tenth string, the ids without the post-processor. Prints a line for each
+Each FOLDER holds a tokenizer.json. Compared are, for every string, the ids and the text that they decode to with and
+without special tokens and, of every tenth string, the same without the post-processor and the offsets of the ids. Prints a line for each
 tokenizer, and for the first strings that differ the shortest string found that still does. Strings are made of many
 scripts, whitespace, emoji, combining marks, control characters, numbers, code, special tokens and parts of the
 corpus; they are valid UTF-8 without zeros and depend on --seed alone. Truncation and padding of the file are off.
@@ -24,7 +24,8 @@ from tokenizers import Tokenizer
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROGRAM = ROOT / "build" / "release" / "tests" / "oracle-tokenize_strings"
 BATCH = 20000
-BARE_EVERY = 10  # of the strings, so many are encoded without the post-processor as well
+OFTEN, RARELY = (True, False), (False, True)  # (with the post-processor, with offsets): every string, and every tenth
+EVERY = 10
 
 BLOCKS = [
     (0x21, 0x7e), (0x61, 0x7a), (0x41, 0x5a), (0xa1, 0xff), (0x100, 0x17f), (0x180, 0x24f), (0x250, 0x2af),
@@ -188,6 +189,15 @@ class Source:
         return (self.batch(index) for index in range((self.count + BATCH - 1) // BATCH))
 
 
+def characters(text, spans):
+    """Spans in bytes as spans in characters. One that does not end with a character gets a half."""
+    starts = (numpy.frombuffer(text, dtype=numpy.uint8) & 0xc0) != 0x80
+    before = numpy.concatenate(([0], numpy.cumsum(starts)))
+    whole = numpy.append(starts, True)
+    at = numpy.where(whole, before, before - .5)
+    return [tuple(int(end) if end.is_integer() else end for end in span) for span in at[spans].tolist()]
+
+
 class Yoke:
     """What oracle-tokenize_strings answers."""
 
@@ -210,21 +220,25 @@ class Yoke:
         data, ends = self.read(int(lengths.sum())), numpy.cumsum(lengths)
         return [data[end - length:end] for end, length in zip(ends.tolist(), lengths.tolist())]
 
-    def encode(self, texts, special=True):
-        """Of each text the ids, or None with a message, and both decoded texts as bytes."""
+    def encode(self, texts, mode):
+        """Of each text the ids, or None with a message, both decoded texts as bytes, and offsets in characters."""
         encoded = [text.encode() for text in texts]
-        header = numpy.array([len(texts), special, *map(len, encoded)], dtype=numpy.int32)
+        header = numpy.array([len(texts), *mode, *map(len, encoded)], dtype=numpy.int32)
         try:
             self.process.stdin.write(header.tobytes() + b"".join(encoded))
             self.process.stdin.flush()
         except BrokenPipeError:
             pass
         counts = self.numbers(len(texts))
-        ids = self.numbers(int(numpy.maximum(counts, 0).sum())).tolist()
+        total = int(numpy.maximum(counts, 0).sum())
+        ids = self.numbers(total).tolist()
+        spans = self.numbers(2 * total).reshape(-1, 2) if mode[1] else None
         whole, bare, begin, results = self.strings(len(texts)), self.strings(len(texts)), 0, []
-        for count, *decoded in zip(counts.tolist(), whole, bare):
-            results.append((None if count < 0 else ids[begin:begin + count], *decoded))
-            begin += max(count, 0)
+        for text, count, *decoded in zip(encoded, counts.tolist(), whole, bare):
+            end = begin + max(count, 0)
+            results.append((None if count < 0 else ids[begin:end], *decoded,
+                            characters(text, spans[begin:end]) if mode[1] else None))
+            begin = end
         return results
 
     def close(self):
@@ -238,20 +252,24 @@ class Oracle:
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
 
-    def encode(self, texts, special=True):
+    def encode(self, texts, mode):
         """A text that tokenizers fail to encode has no ids."""
+        special, offsets = mode
+        method = self.tokenizer.encode_batch if offsets else self.tokenizer.encode_batch_fast
         try:
-            ids = [found.ids for found in self.tokenizer.encode_batch_fast(texts, add_special_tokens=special)]
+            found = method(texts, add_special_tokens=special)
         except BaseException as error:  # a panic is no Exception
             if isinstance(error, KeyboardInterrupt) or len(texts) == 1:
                 if isinstance(error, KeyboardInterrupt):
                     raise
-                return [(None, b"", b"")]
+                return [(None, b"", b"", None)]
             middle = len(texts) // 2
-            return self.encode(texts[:middle], special) + self.encode(texts[middle:], special)
-        return [(one, whole.encode(), bare.encode()) for one, whole, bare in
+            return self.encode(texts[:middle], mode) + self.encode(texts[middle:], mode)
+        ids = [one.ids for one in found]
+        return [(one, whole.encode(), bare.encode(), spans) for one, whole, bare, spans in
                 zip(ids, self.tokenizer.decode_batch(ids, skip_special_tokens=False),
-                    self.tokenizer.decode_batch(ids, skip_special_tokens=True))]
+                    self.tokenizer.decode_batch(ids, skip_special_tokens=True),
+                    [one.offsets if offsets else None for one in found])]
 
 
 class Comparison:
@@ -263,39 +281,41 @@ class Comparison:
         self.yoke = Yoke(arguments.program, path)
         self.different, self.failed, self.count = [], 0, 0
 
-    def differs(self, text, special):
-        return self.yoke.encode([text], special) != self.oracle.encode([text], special)
+    def differs(self, text, mode):
+        return self.yoke.encode([text], mode) != self.oracle.encode([text], mode)
 
-    def minimise(self, text, special):
+    def minimise(self, text, mode):
         """The text without all the parts that can go while it still differs."""
         length = len(text) // 2
         while length > 0:
             at = 0
             while at < len(text):
                 shorter = text[:at] + text[at + length:]
-                if shorter and self.differs(shorter, special):
+                if shorter and self.differs(shorter, mode):
                     text = shorter
                 else:
                     at += length
             length //= 2
         return text
 
-    def compare(self, texts, special):
-        for text, ours, theirs in zip(texts, self.yoke.encode(texts, special), self.oracle.encode(texts, special)):
+    def compare(self, texts, mode):
+        for text, ours, theirs in zip(texts, self.yoke.encode(texts, mode), self.oracle.encode(texts, mode)):
             if theirs[0] is None:
                 self.failed += 1
             elif ours != theirs:
-                self.different.append((text, special))
+                self.different.append((text, mode))
 
-    def describe(self, text, special):
-        text = self.minimise(text, special)
-        (ours,), (theirs,) = self.yoke.encode([text], special), self.oracle.encode([text], special)
-        frame = "" if special else " without special tokens"
+    def describe(self, text, mode):
+        text = self.minimise(text, mode)
+        (ours,), (theirs,) = self.yoke.encode([text], mode), self.oracle.encode([text], mode)
+        frame = "" if mode[0] else " without special tokens"
         if ours[0] is None:
             return f"{text!r}{frame}: {ours[1].decode()}; tokenizers {theirs[0]}"
         if ours[0] != theirs[0]:
             names = [[self.oracle.tokenizer.id_to_token(one) for one in ids] for ids in (ours[0], theirs[0] or [])]
             return f"{text!r}{frame}: yoke {ours[0]} {names[0]}, tokenizers {theirs[0]} {names[1]}"
+        if ours[1:3] == theirs[1:3]:
+            return f"{text!r} {ours[0]} offsets: yoke {ours[3]}, tokenizers {theirs[3]}"
         which = 1 if ours[1] != theirs[1] else 2
         kind = "decoded" if which == 1 else "decoded without special tokens"
         return (f"{text!r} {ours[0]} {kind}: yoke {ours[which].decode(errors='replace')!r}, "
@@ -304,16 +324,16 @@ class Comparison:
     def run(self, source):
         source.special = sorted({token.content for token in self.oracle.tokenizer.get_added_tokens_decoder().values()})
         for texts in source.batches():
-            self.compare(texts, True)
-            self.compare(texts[::BARE_EVERY], False)
+            self.compare(texts, OFTEN)
+            self.compare(texts[::EVERY], RARELY)
             self.count += len(texts)
             if len(self.different) > self.arguments.stop:
                 break
         seen, examples = set(), []
-        for text, special in self.different:
+        for text, mode in self.different:
             if len(examples) >= self.arguments.examples:
                 break
-            line = self.describe(text, special)
+            line = self.describe(text, mode)
             if line not in seen:
                 seen.add(line)
                 examples.append(line)

@@ -7,9 +7,9 @@
  * Standard input is a sequence of batches, standard output the answers to them. All numbers are 32
  * bits of this machine, and a list of strings is the lengths of all of them and then their bytes:
  *
- *   batch    count, whether special tokens are added, count strings
- *   answer   count numbers of ids, all ids, count strings decoded, count strings decoded without
- *            special tokens
+ *   batch    count, whether special tokens are added, whether spans are wanted, count strings
+ *   answer   count numbers of ids, all ids, if wanted the begin and the end of all spans in bytes,
+ *            count strings decoded, count strings decoded without special tokens
  *
  * A string that cannot be encoded has −1 ids; its decoded strings are the error message.
  */
@@ -30,9 +30,17 @@ struct strings {
     struct yk_text bytes;
 };
 
+struct request {
+    const struct yk_tokenizer *tokenizer;
+    struct yk_tokenizer_encoder *encoder;
+    enum yk_add_special_tokens special;
+    bool spans;
+};
+
 struct answer {
     int32_t *id_counts;
     struct yk_token_ids ids;
+    struct yk_token_spans spans;
     struct strings whole;
     struct strings bare; /* without special tokens */
 };
@@ -83,13 +91,23 @@ static void add_message(size_t index, struct strings *out)
     close_string(out, index, begin);
 }
 
-static void process(const struct yk_tokenizer *tokenizer, struct yk_tokenizer_encoder *encoder,
-                    const char *text, size_t length, enum yk_add_special_tokens special,
-                    size_t index, struct answer *out)
+static yk_status encode(const struct request *request, const char *text, size_t length,
+                        struct answer *out)
+{
+    return request->spans
+               ? yk_tokenizer_encode_with_offsets(request->encoder, text, length, "string",
+                                                  request->special, &out->ids, &out->spans)
+               : yk_tokenizer_encode(request->encoder, text, length, "string", request->special,
+                                     &out->ids);
+}
+
+static void process(const struct request *request, const char *text, size_t length, size_t index,
+                    struct answer *out)
 {
     const int64_t before = out->ids.count;
-    if (yk_tokenizer_encode(encoder, text, length, "string", special, &out->ids) != YK_OK) {
+    if (encode(request, text, length, out) != YK_OK) {
         out->ids.count = before;
+        out->spans.count = request->spans ? before : 0;
         out->id_counts[index] = -1;
         add_message(index, &out->whole);
         add_message(index, &out->bare);
@@ -97,12 +115,21 @@ static void process(const struct yk_tokenizer *tokenizer, struct yk_tokenizer_en
     }
     const int64_t count = out->ids.count - before;
     out->id_counts[index] = (int32_t)count;
-    decode(tokenizer, out->ids.items + before, count, false, index, &out->whole);
-    decode(tokenizer, out->ids.items + before, count, true, index, &out->bare);
+    decode(request->tokenizer, out->ids.items + before, count, false, index, &out->whole);
+    decode(request->tokenizer, out->ids.items + before, count, true, index, &out->bare);
 }
 
-static void answer_batch(const struct yk_tokenizer *tokenizer, struct yk_tokenizer_encoder *encoder,
-                         size_t count, enum yk_add_special_tokens special)
+static void write_spans(const struct answer *answer)
+{
+    assert_int_equal(answer->spans.count, answer->ids.count);
+    for (int64_t i = 0; i < answer->spans.count; i++) {
+        const int32_t ends[] = {(int32_t)answer->spans.items[i].begin,
+                                (int32_t)answer->spans.items[i].end};
+        write_numbers(ends, 2);
+    }
+}
+
+static void answer_batch(const struct request *request, size_t count)
 {
     int32_t *lengths = allocate(count, sizeof *lengths);
     assert_true(read_numbers(lengths, count));
@@ -120,15 +147,19 @@ static void answer_batch(const struct yk_tokenizer *tokenizer, struct yk_tokeniz
     };
     size_t at = 0;
     for (size_t i = 0; i < count; i++) {
-        process(tokenizer, encoder, bytes + at, (size_t)lengths[i], special, i, &answer);
+        process(request, bytes + at, (size_t)lengths[i], i, &answer);
         at += (size_t)lengths[i];
     }
     write_numbers(answer.id_counts, count);
     write_numbers(answer.ids.items, (size_t)answer.ids.count);
+    if (request->spans) {
+        write_spans(&answer);
+    }
     write_strings(&answer.whole, count);
     write_strings(&answer.bare, count);
     assert_int_equal(fflush(stdout), 0);
     yk_token_ids_free(&answer.ids);
+    yk_token_spans_free(&answer.spans);
     yk_text_free(&answer.whole.bytes);
     yk_text_free(&answer.bare.bytes);
     free(answer.whole.lengths);
@@ -142,7 +173,7 @@ int main(int argument_count, char **arguments)
 {
     struct yk_tokenizer *tokenizer = NULL;
     struct yk_tokenizer_encoder *encoder = NULL;
-    int32_t header[2] = {0};
+    int32_t header[3] = {0};
     if (argument_count != 2) {
         (void)fprintf(stderr, "usage: %s TOKENIZER\n", arguments[0]);
         return 2;
@@ -153,10 +184,15 @@ int main(int argument_count, char **arguments)
         yk_tokenizer_destroy(tokenizer);
         return 4;
     }
-    while (read_numbers(header, 2)) {
+    while (read_numbers(header, 3)) {
+        const struct request request = {
+            .tokenizer = tokenizer,
+            .encoder = encoder,
+            .special = header[1] ? YK_ADD_SPECIAL_TOKENS_YES : YK_ADD_SPECIAL_TOKENS_NO,
+            .spans = header[2],
+        };
         assert_in_range(header[0], 0, MAX_STRINGS);
-        answer_batch(tokenizer, encoder, (size_t)header[0],
-                     header[1] ? YK_ADD_SPECIAL_TOKENS_YES : YK_ADD_SPECIAL_TOKENS_NO);
+        answer_batch(&request, (size_t)header[0]);
     }
     yk_tokenizer_encoder_destroy(encoder);
     yk_tokenizer_destroy(tokenizer);
