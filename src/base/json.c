@@ -125,6 +125,20 @@ const char *yk_json_string_value(const struct yk_json *node)
     return json_string_value(node_of(node));
 }
 
+size_t yk_json_string_length(const struct yk_json *node)
+{
+    return json_string_length(node_of(node));
+}
+
+bool yk_json_integer_value(const struct yk_json *node, int64_t *out)
+{
+    if (!json_is_integer(node_of(node))) {
+        return false;
+    }
+    *out = json_integer_value(node_of(node));
+    return true;
+}
+
 bool yk_json_number_value(const struct yk_json *node, double *out)
 {
     if (!json_is_number(node_of(node))) {

@@ -70,7 +70,12 @@ const struct yk_json *yk_json_array_at(const struct yk_json *node, size_t index)
  * characters contain no other zero. */
 const char *yk_json_string_value(const struct yk_json *node);
 
+/* Returns the length in bytes of a string, or 0 if the node is not a string. */
+size_t yk_json_string_length(const struct yk_json *node);
+
 bool yk_json_number_value(const struct yk_json *node, double *out);
+/* Reads a number that is written as an integer, without a point or an exponent. */
+bool yk_json_integer_value(const struct yk_json *node, int64_t *out);
 bool yk_json_boolean_value(const struct yk_json *node, bool *out);
 
 /* Fails if a member of `object` has a name that is not in `known`. The message suggests the nearest

@@ -165,6 +165,21 @@ int32_t yk_unicode_lowercase_character(uint32_t character, uint32_t out[YK_UNICO
     return 1;
 }
 
+uint32_t yk_unicode_uppercase_character(uint32_t character)
+{
+    return (uint32_t)utf8proc_toupper((utf8proc_int32_t)character);
+}
+
+uint32_t yk_unicode_titlecase_character(uint32_t character)
+{
+    return (uint32_t)utf8proc_totitle((utf8proc_int32_t)character);
+}
+
+const char *yk_unicode_general_category(uint32_t character)
+{
+    return utf8proc_category_string((utf8proc_int32_t)character);
+}
+
 static utf8proc_option_t options_of(enum yk_unicode_normal_form form)
 {
     static const int options[] = {

@@ -90,6 +90,14 @@ enum {
  * one. */
 int32_t yk_unicode_lowercase_character(uint32_t character, uint32_t out[YK_UNICODE_MAX_LOWERCASE]);
 
+/* Return the upper case and the title case of a character as one character. A character that has
+ * none, or only one of several characters, is returned as it is. */
+uint32_t yk_unicode_uppercase_character(uint32_t character);
+uint32_t yk_unicode_titlecase_character(uint32_t character);
+
+/* Returns the general category of a character in the current version of Unicode: "Lu", "Nd" … */
+const char *yk_unicode_general_category(uint32_t character);
+
 enum yk_unicode_normal_form {
     YK_UNICODE_NFC,
     YK_UNICODE_NFD,

@@ -50,10 +50,10 @@ bool yk_jinja_template_has_variable(const struct yk_jinja_template *parsed, cons
 
 /* The limits of a rendering. 0 means: the default. */
 struct yk_jinja_limits {
-    int64_t max_steps;        /* expressions and statements; long strings count more. 50 million */
-    int32_t max_depth;        /* nested expressions, statements and calls of macros. 2000 */
-    size_t max_output_bytes;  /* 64 MiB */
-    size_t max_memory_bytes;  /* of all values that the template makes. 512 MiB */
+    int64_t max_steps;       /* expressions and statements; long strings count more. 50 million */
+    int32_t max_depth;       /* nested expressions, statements and calls of macros. 2000 */
+    size_t max_output_bytes; /* 64 MiB */
+    size_t max_memory_bytes; /* of all values that the template makes. 512 MiB */
 };
 
 enum {

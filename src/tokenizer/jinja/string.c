@@ -1,0 +1,590 @@
+#include "tokenizer/jinja/string.h"
+
+#include "tokenizer/unicode.h"
+
+#include "base/utf8.h"
+
+size_t yk_jinja_string_decode(const char *bytes, uint32_t *out)
+{
+    const unsigned char first = (unsigned char)bytes[0];
+    if (first < 0x80) {
+        *out = first;
+        return 1;
+    }
+    if (first < 0xe0) {
+        *out = (first & 0x1fU) << 6 | ((unsigned char)bytes[1] & 0x3fU);
+        return 2;
+    }
+    if (first < 0xf0) {
+        *out = (first & 0xfU) << 12 | ((unsigned char)bytes[1] & 0x3fU) << 6 |
+               ((unsigned char)bytes[2] & 0x3fU);
+        return 3;
+    }
+    *out = (first & 0x7U) << 18 | ((unsigned char)bytes[1] & 0x3fU) << 12 |
+           ((unsigned char)bytes[2] & 0x3fU) << 6 | ((unsigned char)bytes[3] & 0x3fU);
+    return 4;
+}
+
+bool yk_jinja_string_is_space(uint32_t character)
+{
+    /* Python also counts the four separators of ASCII. */
+    return yk_unicode_is_space(character) || (character >= 0x1c && character <= 0x1f);
+}
+
+static bool begins_character(char byte)
+{
+    return ((unsigned char)byte & 0xc0) != 0x80;
+}
+
+int64_t yk_jinja_string_length(const struct yk_jinja_string *string)
+{
+    if (string->characters >= 0) {
+        return string->characters;
+    }
+    int64_t count = 0;
+    for (size_t i = 0; i < string->length; i++) {
+        count += begins_character(string->bytes[i]);
+    }
+    /* Strings of a template, which threads share, were counted when it was parsed. */
+    ((struct yk_jinja_string *)string)->characters = count;
+    return count;
+}
+
+size_t yk_jinja_string_offset(const struct yk_jinja_string *string, int64_t character)
+{
+    const int64_t count = yk_jinja_string_length(string);
+    if (character >= count) {
+        return string->length;
+    }
+    if ((size_t)count == string->length) {
+        return (size_t)character;
+    }
+    size_t at = 0;
+    if (character <= count / 2) {
+        for (int64_t left = character; left > 0; left--) {
+            do {
+                at++;
+            } while (!begins_character(string->bytes[at]));
+        }
+        return at;
+    }
+    at = string->length;
+    for (int64_t left = count - character; left > 0; left--) {
+        do {
+            at--;
+        } while (!begins_character(string->bytes[at]));
+    }
+    return at;
+}
+
+yk_status yk_jinja_string_slice_bytes(struct yk_jinja_run *run,
+                                      const struct yk_jinja_string *string, size_t begin,
+                                      size_t end, struct yk_jinja_value *out)
+{
+    if (begin == 0 && end == string->length) {
+        *out = yk_jinja_value_string(string);
+        return YK_OK;
+    }
+    YK_TRY(yk_jinja_value_new_string(run, string->bytes + begin, end - begin, out));
+    if (string->characters == (int64_t)string->length) {
+        ((struct yk_jinja_string *)out->as.string)->characters = (int64_t)(end - begin);
+    }
+    ((struct yk_jinja_string *)out->as.string)->markup = string->markup;
+    return YK_OK;
+}
+
+yk_status yk_jinja_string_slice(struct yk_jinja_run *run, const struct yk_jinja_string *string,
+                                int64_t start, int64_t step, int64_t count,
+                                struct yk_jinja_value *out)
+{
+    if (string->characters != (int64_t)string->length) {
+        YK_TRY(yk_jinja_run_charge_bytes(run, string->length));
+    }
+    if (count <= 0) {
+        return yk_jinja_value_new_string(run, "", 0, out);
+    }
+    if (step == 1) {
+        return yk_jinja_string_slice_bytes(run, string, yk_jinja_string_offset(string, start),
+                                           yk_jinja_string_offset(string, start + count), out);
+    }
+    struct yk_text text = {0};
+    size_t at = yk_jinja_string_offset(string, start);
+    YK_TRY(yk_jinja_run_charge_bytes(run, string->length * 4));
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t character = 0;
+        yk_text_add_bytes(&text, string->bytes + at,
+                          yk_jinja_string_decode(string->bytes + at, &character));
+        for (int64_t left = step > 0 ? step : -step; left > 0 && i + 1 < count; left--) {
+            do {
+                at = step > 0 ? at + 1 : at - 1;
+            } while (!begins_character(string->bytes[at]));
+        }
+    }
+    return yk_jinja_string_from_text(run, &text, out);
+}
+
+yk_status yk_jinja_string_from_text(struct yk_jinja_run *run, struct yk_text *text,
+                                    struct yk_jinja_value *out)
+{
+    yk_status status = yk_text_status(text);
+    YK_IF_OK(yk_jinja_value_copy_string(run, yk_text_chars(text), text->length, out));
+    yk_text_free(text);
+    return status;
+}
+
+static bool is_stripped(uint32_t character, const struct yk_jinja_string *characters)
+{
+    if (!characters) {
+        return yk_jinja_string_is_space(character);
+    }
+    for (size_t at = 0; at < characters->length;) {
+        uint32_t other = 0;
+        at += yk_jinja_string_decode(characters->bytes + at, &other);
+        if (other == character) {
+            return true;
+        }
+    }
+    return false;
+}
+
+yk_status yk_jinja_string_strip(struct yk_jinja_run *run, const struct yk_jinja_string *string,
+                                const struct yk_jinja_string *characters, enum yk_jinja_strip sides,
+                                struct yk_jinja_value *out)
+{
+    size_t begin = 0;
+    size_t end = string->length;
+    const size_t work = characters ? characters->length : 1;
+    while (sides & YK_JINJA_STRIP_LEFT && begin < end) {
+        uint32_t character = 0;
+        const size_t used = yk_jinja_string_decode(string->bytes + begin, &character);
+        YK_TRY(yk_jinja_run_charge_bytes(run, work));
+        if (!is_stripped(character, characters)) {
+            break;
+        }
+        begin += used;
+    }
+    while (sides & YK_JINJA_STRIP_RIGHT && end > begin) {
+        uint32_t character = 0;
+        const size_t at = yk_utf8_previous_character_start(string->bytes, end);
+        (void)yk_jinja_string_decode(string->bytes + at, &character);
+        YK_TRY(yk_jinja_run_charge_bytes(run, work));
+        if (!is_stripped(character, characters)) {
+            break;
+        }
+        end = at;
+    }
+    YK_TRY(yk_jinja_run_charge_bytes(run, string->length - (end - begin)));
+    return yk_jinja_string_slice_bytes(run, string, begin, end, out);
+}
+
+size_t yk_jinja_string_find(const struct yk_jinja_string *string,
+                            const struct yk_jinja_string *part, size_t from)
+{
+    if (from > string->length) {
+        return SIZE_MAX;
+    }
+    const char *found =
+        memmem(string->bytes + from, string->length - from, part->bytes, part->length);
+    return found ? (size_t)(found - string->bytes) : SIZE_MAX;
+}
+
+yk_status yk_jinja_string_find_last(struct yk_jinja_run *run, const struct yk_jinja_string *string,
+                                    const struct yk_jinja_string *part, size_t end, size_t *out)
+{
+    *out = part->length == 0 ? end : SIZE_MAX;
+    for (size_t at = end; part->length > 0 && at >= part->length; at--) {
+        const char *candidate = string->bytes + at - part->length;
+        if (candidate[0] != part->bytes[0]) {
+            continue;
+        }
+        YK_TRY(yk_jinja_run_charge_bytes(run, part->length));
+        if (memcmp(candidate, part->bytes, part->length) == 0) {
+            *out = at - part->length;
+            break;
+        }
+    }
+    return yk_jinja_run_charge_bytes(run, end - (*out == SIZE_MAX ? 0 : *out));
+}
+
+static yk_status append_slice(struct yk_jinja_run *run, const struct yk_jinja_string *string,
+                              size_t begin, size_t end, struct yk_jinja_list_builder *builder)
+{
+    struct yk_jinja_value slice = {0};
+    YK_TRY(yk_jinja_string_slice_bytes(run, string, begin, end, &slice));
+    return yk_jinja_value_append(run, builder, slice);
+}
+
+static yk_status split_at_separator(struct yk_jinja_run *run, const struct yk_jinja_string *string,
+                                    const struct yk_jinja_string *separator, int64_t max,
+                                    struct yk_jinja_list_builder *builder)
+{
+    size_t begin = 0;
+    size_t found = 0;
+    while (max != 0 && (found = yk_jinja_string_find(string, separator, begin)) != SIZE_MAX) {
+        YK_TRY(append_slice(run, string, begin, found, builder));
+        begin = found + separator->length;
+        max--;
+    }
+    return append_slice(run, string, begin, string->length, builder);
+}
+
+static yk_status split_at_separator_from_right(struct yk_jinja_run *run,
+                                               const struct yk_jinja_string *string,
+                                               const struct yk_jinja_string *separator, int64_t max,
+                                               struct yk_jinja_list_builder *builder)
+{
+    size_t end = string->length;
+    size_t found = 0;
+    for (; max != 0; max--) {
+        YK_TRY(yk_jinja_string_find_last(run, string, separator, end, &found));
+        if (found == SIZE_MAX) {
+            break;
+        }
+        YK_TRY(append_slice(run, string, found + separator->length, end, builder));
+        end = found;
+    }
+    return append_slice(run, string, 0, end, builder);
+}
+
+/* Returns the index behind the white space (or the word, if `space` is false) at `at`. */
+static size_t skip(const struct yk_jinja_string *string, size_t at, bool space)
+{
+    while (at < string->length) {
+        uint32_t character = 0;
+        const size_t used = yk_jinja_string_decode(string->bytes + at, &character);
+        if (yk_jinja_string_is_space(character) != space) {
+            break;
+        }
+        at += used;
+    }
+    return at;
+}
+
+static size_t skip_back(const struct yk_jinja_string *string, size_t at, bool space)
+{
+    while (at > 0) {
+        uint32_t character = 0;
+        const size_t before = yk_utf8_previous_character_start(string->bytes, at);
+        (void)yk_jinja_string_decode(string->bytes + before, &character);
+        if (yk_jinja_string_is_space(character) != space) {
+            break;
+        }
+        at = before;
+    }
+    return at;
+}
+
+static yk_status split_at_space(struct yk_jinja_run *run, const struct yk_jinja_string *string,
+                                int64_t max, struct yk_jinja_list_builder *builder)
+{
+    size_t at = skip(string, 0, true);
+    while (at < string->length) {
+        const size_t end =
+            max == 0 ? skip_back(string, string->length, true) : skip(string, at, false);
+        YK_TRY(append_slice(run, string, at, end, builder));
+        at = max == 0 ? string->length : skip(string, end, true);
+        max--;
+    }
+    return YK_OK;
+}
+
+static yk_status split_at_space_from_right(struct yk_jinja_run *run,
+                                           const struct yk_jinja_string *string, int64_t max,
+                                           struct yk_jinja_list_builder *builder)
+{
+    size_t end = skip_back(string, string->length, true);
+    while (end > 0) {
+        const size_t begin = max == 0 ? skip(string, 0, true) : skip_back(string, end, false);
+        YK_TRY(append_slice(run, string, begin, end, builder));
+        end = max == 0 ? 0 : skip_back(string, begin, true);
+        max--;
+    }
+    return YK_OK;
+}
+
+static void reverse(struct yk_jinja_list_builder *builder)
+{
+    for (int64_t i = 0; i < builder->count / 2; i++) {
+        const struct yk_jinja_value item = builder->items[i];
+        builder->items[i] = builder->items[builder->count - 1 - i];
+        builder->items[builder->count - 1 - i] = item;
+    }
+}
+
+yk_status yk_jinja_string_split(struct yk_jinja_run *run, const struct yk_jinja_string *string,
+                                const struct yk_jinja_string *separator, int64_t max,
+                                bool from_right, struct yk_jinja_value *out)
+{
+    struct yk_jinja_list_builder builder = {0};
+    if (separator && separator->length == 0) {
+        return yk_fail(YK_ERROR_INPUT, "split() with an empty separator");
+    }
+    YK_TRY(yk_jinja_run_charge_bytes(run, string->length));
+    if (separator && from_right) {
+        YK_TRY(split_at_separator_from_right(run, string, separator, max, &builder));
+    } else if (separator) {
+        YK_TRY(split_at_separator(run, string, separator, max, &builder));
+    } else if (from_right) {
+        YK_TRY(split_at_space_from_right(run, string, max, &builder));
+    } else {
+        YK_TRY(split_at_space(run, string, max, &builder));
+    }
+    if (from_right) {
+        reverse(&builder);
+    }
+    return yk_jinja_value_finish_list(run, &builder, YK_JINJA_LIST, out);
+}
+
+static bool ends_line(uint32_t character)
+{
+    return (character >= '\n' && character <= '\r') || (character >= 0x1c && character <= 0x1e) ||
+           character == 0x85 || character == 0x2028 || character == 0x2029;
+}
+
+yk_status yk_jinja_string_split_lines(struct yk_jinja_run *run,
+                                      const struct yk_jinja_string *string, bool keep_ends,
+                                      struct yk_jinja_value *out)
+{
+    struct yk_jinja_list_builder builder = {0};
+    size_t begin = 0;
+    YK_TRY(yk_jinja_run_charge_bytes(run, string->length));
+    for (size_t at = 0; at < string->length;) {
+        uint32_t character = 0;
+        size_t next = at + yk_jinja_string_decode(string->bytes + at, &character);
+        if (ends_line(character)) {
+            const bool pair =
+                character == '\r' && next < string->length && string->bytes[next] == '\n';
+            next += pair ? 1 : 0;
+            YK_TRY(append_slice(run, string, begin, keep_ends ? next : at, &builder));
+            begin = next;
+        }
+        at = next;
+    }
+    if (begin < string->length) {
+        YK_TRY(append_slice(run, string, begin, string->length, &builder));
+    }
+    return yk_jinja_value_finish_list(run, &builder, YK_JINJA_LIST, out);
+}
+
+/* An empty `old` occurs before every character and at the end. */
+static yk_status insert_between(struct yk_jinja_run *run, const struct yk_jinja_string *string,
+                                const struct yk_jinja_string *new, int64_t max,
+                                struct yk_jinja_value *out)
+{
+    const int64_t places = yk_jinja_string_length(string) + 1;
+    const size_t inserted = (size_t)(max < 0 || max > places ? places : max);
+    size_t total = 0;
+    if (__builtin_mul_overflow(inserted, new->length, &total) || total > SIZE_MAX / 2) {
+        total = SIZE_MAX / 2;
+    }
+    char *bytes = NULL;
+    YK_TRY(yk_jinja_run_charge_bytes(run, total));
+    YK_TRY(yk_jinja_value_reserve_string(run, string->length + total, &bytes, out));
+    size_t at = 0;
+    for (size_t i = 0; i < inserted; i++) {
+        memcpy(bytes, new->bytes, new->length);
+        bytes += new->length;
+        uint32_t character = 0;
+        const size_t used =
+            at < string->length ? yk_jinja_string_decode(string->bytes + at, &character) : 0;
+        memcpy(bytes, string->bytes + at, used);
+        bytes += used;
+        at += used;
+    }
+    memcpy(bytes, string->bytes + at, string->length - at);
+    return YK_OK;
+}
+
+yk_status yk_jinja_string_replace(struct yk_jinja_run *run, const struct yk_jinja_string *string,
+                                  const struct yk_jinja_string *old,
+                                  const struct yk_jinja_string *new, int64_t max,
+                                  struct yk_jinja_value *out)
+{
+    YK_TRY(yk_jinja_run_charge_bytes(run, string->length));
+    if (old->length == 0) {
+        return insert_between(run, string, new, max, out);
+    }
+    size_t count = 0;
+    size_t found = 0;
+    for (size_t at = 0; max < 0 || count < (size_t)max; at = found + old->length) {
+        found = yk_jinja_string_find(string, old, at);
+        if (found == SIZE_MAX) {
+            break;
+        }
+        count++;
+    }
+    if (count == 0) {
+        *out = yk_jinja_value_string(string);
+        return YK_OK;
+    }
+    size_t added = 0;
+    if (__builtin_mul_overflow(count, new->length, &added) || added > SIZE_MAX / 2) {
+        added = SIZE_MAX / 2;
+    }
+    char *bytes = NULL;
+    YK_TRY(yk_jinja_run_charge_bytes(run, added));
+    YK_TRY(yk_jinja_value_reserve_string(run, string->length - count * old->length + added, &bytes,
+                                         out));
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        found = yk_jinja_string_find(string, old, at);
+        memcpy(bytes, string->bytes + at, found - at);
+        memcpy(bytes + (found - at), new->bytes, new->length);
+        bytes += found - at + new->length;
+        at = found + old->length;
+    }
+    memcpy(bytes, string->bytes + at, string->length - at);
+    return YK_OK;
+}
+
+static void add_character(struct yk_text *text, uint32_t character)
+{
+    char bytes[YK_UTF8_MAX_BYTES];
+    yk_text_add_bytes(text, bytes, yk_utf8_encode(character, bytes));
+}
+
+static void add_upper(struct yk_text *text, uint32_t character, bool title)
+{
+    /* Characters whose upper case is more than one character. */
+    static const struct {
+        uint32_t character;
+        const char *upper;
+        const char *title;
+    } special[] = {
+        {0xdf, "SS", "Ss"},
+        {0x149, "\u02bcN", "\u02bcN"},
+        {0x1f0, "J\u030c", "J\u030c"},
+        {0x587, "\u0535\u0552", "\u0535\u0582"},
+        {0x1e96, "H\u0331", "H\u0331"},
+        {0x1e97, "T\u0308", "T\u0308"},
+        {0x1e98, "W\u030a", "W\u030a"},
+        {0x1e99, "Y\u030a", "Y\u030a"},
+        {0x1e9a, "A\u02be", "A\u02be"},
+        {0xfb00, "FF", "Ff"},
+        {0xfb01, "FI", "Fi"},
+        {0xfb02, "FL", "Fl"},
+        {0xfb03, "FFI", "Ffi"},
+        {0xfb04, "FFL", "Ffl"},
+        {0xfb05, "ST", "St"},
+        {0xfb06, "ST", "St"},
+    };
+    for (size_t i = 0; character >= 0xdf && i < sizeof special / sizeof *special; i++) {
+        if (special[i].character == character) {
+            yk_text_add(text, title ? special[i].title : special[i].upper);
+            return;
+        }
+    }
+    add_character(text, title ? yk_unicode_titlecase_character(character)
+                              : yk_unicode_uppercase_character(character));
+}
+
+static bool is_cased(uint32_t character)
+{
+    const char *category = yk_unicode_general_category(character);
+    return category[0] == 'L' && (category[1] == 'u' || category[1] == 'l' || category[1] == 't');
+}
+
+static void add_swapped(struct yk_text *text, uint32_t character)
+{
+    uint32_t lower[YK_UNICODE_MAX_LOWERCASE];
+    if (strcmp(yk_unicode_general_category(character), "Lu") == 0) {
+        const int32_t count = yk_unicode_lowercase_character(character, lower);
+        for (int32_t i = 0; i < count; i++) {
+            add_character(text, lower[i]);
+        }
+    } else {
+        add_upper(text, character, false);
+    }
+}
+
+/* Adds the lower case of a run of characters, whose context decides about sigma. */
+static size_t add_lower_word(const struct yk_jinja_string *string, size_t at, struct yk_text *text)
+{
+    size_t end = at;
+    while (end < string->length) {
+        uint32_t character = 0;
+        const size_t used = yk_jinja_string_decode(string->bytes + end, &character);
+        if (!is_cased(character)) {
+            break;
+        }
+        end += used;
+    }
+    yk_unicode_lowercase_text(string->bytes + at, end - at, text);
+    return end;
+}
+
+static void add_title(const struct yk_jinja_string *string, struct yk_text *text)
+{
+    for (size_t at = 0; at < string->length;) {
+        uint32_t character = 0;
+        at += yk_jinja_string_decode(string->bytes + at, &character);
+        add_upper(text, character, true);
+        if (is_cased(character)) {
+            at = add_lower_word(string, at, text);
+        }
+    }
+}
+
+static void add_case(const struct yk_jinja_string *string, enum yk_jinja_case to,
+                     struct yk_text *text)
+{
+    uint32_t character = 0;
+    size_t at = 0;
+    switch (to) {
+    case YK_JINJA_LOWER:
+        yk_unicode_lowercase_text(string->bytes, string->length, text);
+        break;
+    case YK_JINJA_CAPITALIZE:
+        if (string->length > 0) {
+            at = yk_jinja_string_decode(string->bytes, &character);
+            add_upper(text, character, true);
+            yk_unicode_lowercase_text(string->bytes + at, string->length - at, text);
+        }
+        break;
+    case YK_JINJA_TITLE:
+        add_title(string, text);
+        break;
+    default:
+        while (at < string->length) {
+            at += yk_jinja_string_decode(string->bytes + at, &character);
+            if (to == YK_JINJA_UPPER) {
+                add_upper(text, character, false);
+            } else {
+                add_swapped(text, character);
+            }
+        }
+    }
+}
+
+yk_status yk_jinja_string_change_case(struct yk_jinja_run *run,
+                                      const struct yk_jinja_string *string, enum yk_jinja_case to,
+                                      struct yk_jinja_value *out)
+{
+    struct yk_text text = {0};
+    YK_TRY(yk_jinja_run_charge_bytes(run, string->length * 8));
+    add_case(string, to, &text);
+    return yk_jinja_string_from_text(run, &text, out);
+}
+
+yk_status yk_jinja_string_repeat(struct yk_jinja_run *run, const struct yk_jinja_string *string,
+                                 int64_t count, struct yk_jinja_value *out)
+{
+    char *bytes = NULL;
+    size_t total = 0;
+    if (count < 0) {
+        count = 0;
+    }
+    if (__builtin_mul_overflow(string->length, (size_t)count, &total) || total > SIZE_MAX / 2) {
+        total = SIZE_MAX / 2;
+    }
+    YK_TRY(yk_jinja_value_reserve_string(run, total, &bytes, out));
+    YK_TRY(yk_jinja_run_charge_bytes(run, total));
+    if (string->length == 1) {
+        memset(bytes, string->bytes[0], total);
+        return YK_OK;
+    }
+    for (int64_t i = 0; i < count && string->length > 0; i++) {
+        memcpy(bytes + (size_t)i * string->length, string->bytes, string->length);
+    }
+    return YK_OK;
+}

@@ -1,0 +1,114 @@
+#include "tokenizer/jinja/template_check.h"
+
+/* Where an expression or a statement is. */
+struct place {
+    bool optional; /* in an "if": unknown filters are an error only when they are used */
+    bool in_loop;
+};
+
+static yk_status check_statements(const struct yk_jinja_statement *statements, struct place place);
+
+static yk_status check_expression(const struct yk_jinja_expression *expression, bool optional);
+
+static yk_status check_arguments(const struct yk_jinja_argument_list *arguments, bool optional)
+{
+    for (int32_t i = 0; arguments && i < arguments->positional + arguments->named; i++) {
+        YK_TRY(check_expression(arguments->values[i], optional));
+    }
+    if (arguments) {
+        YK_TRY(check_expression(arguments->more_positional, optional));
+        YK_TRY(check_expression(arguments->more_named, optional));
+    }
+    return YK_OK;
+}
+
+/* The depth of expressions is limited by the parser. */
+static yk_status check_expression(const struct yk_jinja_expression *expression, bool optional)
+{
+    if (!expression) {
+        return YK_OK;
+    }
+    const bool inside = optional || expression->kind == YK_JINJA_CONDITION;
+    const bool named = expression->kind == YK_JINJA_FILTER || expression->kind == YK_JINJA_TEST;
+    if (named && !optional && !expression->as.function) {
+        return yk_fail(YK_ERROR_INPUT, "line %d: there is no %s \"%.*s\"", (int)expression->line,
+                       expression->kind == YK_JINJA_FILTER ? "filter" : "test",
+                       (int)expression->attribute->length, expression->attribute->bytes);
+    }
+    YK_TRY(check_expression(expression->first, inside));
+    YK_TRY(check_expression(expression->second, inside));
+    YK_TRY(check_expression(expression->third, inside));
+    for (int32_t i = 0; i < expression->item_count; i++) {
+        YK_TRY(check_expression(expression->items[i], inside));
+    }
+    return check_arguments(expression->arguments, inside);
+}
+
+static yk_status check_macro(const struct yk_jinja_macro *macro)
+{
+    if (!macro) {
+        return YK_OK;
+    }
+    for (int32_t i = 0; i < macro->default_count; i++) {
+        YK_TRY(check_expression(macro->defaults[i], false));
+    }
+    return check_statements(macro->body, (struct place){0});
+}
+
+/* Bodies that jinja2 compiles to functions of their own leave the loop around them. */
+static struct place place_of_body(const struct yk_jinja_statement *statement, struct place place)
+{
+    switch (statement->kind) {
+    case YK_JINJA_IF:
+        return (struct place){.optional = true, .in_loop = place.in_loop};
+    case YK_JINJA_FOR:
+        return (struct place){.in_loop = true};
+    case YK_JINJA_GENERATION:
+    case YK_JINJA_BLOCK:
+        return (struct place){0};
+    default:
+        return (struct place){.in_loop = place.in_loop};
+    }
+}
+
+static yk_status check_statement(const struct yk_jinja_statement *statement, struct place place)
+{
+    const bool control = statement->kind == YK_JINJA_BREAK || statement->kind == YK_JINJA_CONTINUE;
+    const bool is_if = statement->kind == YK_JINJA_IF;
+    if (control && !place.in_loop) {
+        return yk_fail(YK_ERROR_INPUT, "line %d: {%% %s %%} is outside of a loop",
+                       (int)statement->line,
+                       statement->kind == YK_JINJA_BREAK ? "break" : "continue");
+    }
+    YK_TRY(check_expression(statement->expression, place.optional || is_if));
+    YK_TRY(check_expression(statement->condition, false));
+    for (int32_t i = 0; i < statement->count; i++) {
+        YK_TRY(check_expression(statement->values[i], place.optional));
+    }
+    YK_TRY(check_statements(statement->body, place_of_body(statement, place)));
+    return check_macro(statement->macro);
+}
+
+static yk_status check_statements(const struct yk_jinja_statement *statements, struct place place)
+{
+    for (const struct yk_jinja_statement *statement = statements; statement;
+         statement = statement->next) {
+        /* A long chain of "elif" is not recursive. */
+        const struct yk_jinja_statement *current = statement;
+        YK_TRY(check_statement(current, place));
+        while (current->kind == YK_JINJA_IF && current->otherwise &&
+               current->otherwise->kind == YK_JINJA_IF && !current->otherwise->next) {
+            current = current->otherwise;
+            YK_TRY(check_statement(current, (struct place){true, place.in_loop}));
+        }
+        const struct place otherwise = {.optional = current->kind == YK_JINJA_IF,
+                                        .in_loop = place.in_loop};
+        YK_TRY(check_statements(current->otherwise, otherwise));
+    }
+    return YK_OK;
+}
+
+yk_status yk_jinja_template_check(const struct yk_jinja_syntax *syntax)
+{
+    return check_statements(syntax->body, (struct place){0});
+}
