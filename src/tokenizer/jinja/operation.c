@@ -306,5 +306,5 @@ yk_status yk_jinja_operation_join(struct yk_jinja_run *run, struct yk_jinja_valu
     const struct yk_jinja_string *b = NULL;
     YK_TRY(yk_jinja_value_text_make(run, left, &a));
     YK_TRY(yk_jinja_value_text_make(run, right, &b));
-    return add_strings(run, yk_jinja_value_string(a), yk_jinja_value_string(b), out);
+    return yk_jinja_value_concatenate(run, a, b, out);
 }
