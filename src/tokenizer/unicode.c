@@ -293,10 +293,23 @@ uint32_t yk_unicode_compose_pair(uint32_t first, uint32_t second)
     return (uint32_t)pair[0];
 }
 
+/* A character with the same role in grapheme clusters, which utf8proc knows. */
+static utf8proc_int32_t known_in_clusters(uint32_t character)
+{
+    enum {
+        MARK = 0x301,
+        LETTER = 'a'
+    };
+    const int class = (int)utf8proc_get_property((utf8proc_int32_t)character)->boundclass;
+    const bool known = class == UTF8PROC_BOUNDCLASS_EXTEND || class == UTF8PROC_BOUNDCLASS_ZWJ ||
+                       class == UTF8PROC_BOUNDCLASS_SPACINGMARK;
+    const bool extends = yk_unicode_is_in_category(character, YK_UNICODE_EXTENDING);
+    return known == extends ? (utf8proc_int32_t)character : extends ? MARK : LETTER;
+}
+
 bool yk_unicode_is_grapheme_boundary(uint32_t before, uint32_t after, int32_t *state)
 {
-    return utf8proc_grapheme_break_stateful((utf8proc_int32_t)yk_unicode_older_equivalent(before),
-                                            (utf8proc_int32_t)yk_unicode_older_equivalent(after),
+    return utf8proc_grapheme_break_stateful(known_in_clusters(before), known_in_clusters(after),
                                             state);
 }
 

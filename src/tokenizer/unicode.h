@@ -26,6 +26,7 @@ enum yk_unicode_category {
     YK_UNICODE_IDEOGRAPH,       /* the blocks of CJK ideographs that BERT recognizes */
     YK_UNICODE_NUMERIC,         /* the categories N (all numbers) */
     YK_UNICODE_INERT,           /* younger than the normal forms: these do not change them */
+    YK_UNICODE_EXTENDING,       /* continue a grapheme cluster */
     YK_UNICODE_CATEGORY_COUNT
 };
 

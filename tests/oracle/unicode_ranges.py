@@ -64,6 +64,18 @@ def scripts():
     return found
 
 
+def extending():
+    """Characters that continue a grapheme cluster: a map of "a" alone then replaces both by "b"."""
+    units = [0] * 512
+    units[0] = 1 << 10  # the children of the root are at 1 ^ label
+    units[1 ^ 0x61] = (0x180 << 10) | (1 << 8) | 0x61  # "a", which has a leaf at (1 ^ "a") ^ 0x180
+    units[(1 ^ 0x61) ^ 0x180] = 1 << 31
+    trie = b"".join(unit.to_bytes(4, "little") for unit in units)
+    letters = normalizers.Precompiled(len(trie).to_bytes(4, "little") + trie + b"b\0")
+    assert letters.normalize_str("aa-") == "bb-"
+    return [c for c in CHARACTERS if letters.normalize_str("a" + chr(c)) == "b"]
+
+
 CATEGORIES = "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Co Cn".split()
 
 
@@ -164,6 +176,7 @@ def main():
         "ideograph": ideographs(),
         "numeric": numeric(),
         "inert": inert(newer_ranges),
+        "extending": extending(),
     }
     print("/* Written by tests/oracle/unicode_ranges.py. */")
     print('#include "tokenizer/unicode.h"\n')
