@@ -256,7 +256,9 @@ static void a_folder_gives_its_tokenizer(void **state)
     const char *folder = support_scratch_folder();
     char message[256];
     (void)snprintf(message, sizeof message,
-                   "%s: there is neither a tokenizer.json nor a vocabulary.json in it", folder);
+                   "%s: there is no tokenizer in it (tokenizer.json, tokenizer.model, vocab.json "
+                   "with merges.txt, vocab.txt, vocabulary.json)",
+                   folder);
     assert_fails(yk_tokenizer_open(folder, &tokenizer), YK_ERROR_INPUT, message);
 
     (void)support_scratch_write_text("vocabulary.json", characters);

@@ -4,6 +4,7 @@
 #include "tokenizer/formats/tokenizer_json.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -180,7 +181,9 @@ static yk_status list_added_tokens(struct conversion *c)
     for (int32_t i = 0; i < c->count; i++) {
         const enum yk_sentencepiece_type type = c->entries[i].type;
         const bool special = type == YK_SENTENCEPIECE_CONTROL || type == YK_SENTENCEPIECE_UNKNOWN;
-        if (!special && type != YK_SENTENCEPIECE_USER_DEFINED) {
+        const bool symbol =
+            type == YK_SENTENCEPIECE_USER_DEFINED && c->model->kind != YK_SENTENCEPIECE_UNIGRAM;
+        if (!special && !symbol) {
             continue;
         }
         struct yk_settings_token *token = NULL;
@@ -350,8 +353,41 @@ static yk_status write_frame(struct conversion *c)
     return yk_tokenizer_json_write_frame(&c->writer, &tokens, c->vocabulary);
 }
 
+struct score_range {
+    double least;
+    double most;
+};
+
+static struct score_range find_scores(const struct conversion *c)
+{
+    struct score_range range = {INFINITY, -INFINITY};
+    for (int32_t i = 0; i < c->count; i++) {
+        if (c->entries[i].type == YK_SENTENCEPIECE_NORMAL) {
+            range.least = fmin(range.least, (double)c->entries[i].score);
+            range.most = fmax(range.most, (double)c->entries[i].score);
+        }
+    }
+    return range;
+}
+
+/* A user-defined piece gets the score that SentencePiece gives it instead of its own, so that it is
+ * better than any split of its text. The lowest score of all stays, because that of unknown
+ * characters follows from it. */
+static double score_of(const struct yk_sentencepiece *piece, struct score_range range)
+{
+    if (piece->type != YK_SENTENCEPIECE_USER_DEFINED || range.most < range.least) {
+        return (double)piece->score;
+    }
+    size_t characters = 0;
+    for (size_t i = 0; i < piece->length; i++) {
+        characters += ((unsigned char)piece->text[i] & 0xc0) != 0x80;
+    }
+    return fmax((double)characters * range.most - 0.1, range.least);
+}
+
 static void write_unigram(struct conversion *c)
 {
+    const struct score_range range = find_scores(c);
     yk_json_write_string(&c->writer, "type", "Unigram");
     yk_json_write_integer(&c->writer, "unk_id", c->unknown_id);
     yk_json_write_bool(&c->writer, "byte_fallback", c->model->byte_fallback);
@@ -359,7 +395,7 @@ static void write_unigram(struct conversion *c)
     for (int32_t i = 0; i < c->count; i++) {
         yk_json_write_begin_array(&c->writer, NULL);
         yk_json_write_string(&c->writer, NULL, c->entries[i].text);
-        yk_json_write_number(&c->writer, NULL, (double)c->entries[i].score);
+        yk_json_write_number(&c->writer, NULL, score_of(&c->entries[i], range));
         yk_json_write_end_array(&c->writer);
     }
     yk_json_write_end_array(&c->writer);

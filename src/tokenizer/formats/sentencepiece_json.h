@@ -3,8 +3,8 @@
  *
  * The tokens of a text are those that SentencePiece itself gives, with these exceptions, in which
  * the result is what transformers make of such a file:
- *   - control pieces (<s>) and user-defined ones are found in the text before it is normalized, and
- *     so is the unknown piece; no space is added between the beginning of a text and such a piece
+ *   - control pieces (<s>), the unknown piece and, except in a unigram model, user-defined pieces
+ *     are found in the text before it is normalized; each part between them is a text of its own
  *   - characters are normalized as by the Precompiled of Hugging Face's tokenizers
  *   - a "▁" at the end of a text, which SentencePiece takes for a space, stays
  *   - a word model gives one unknown token for each unknown word

@@ -144,10 +144,11 @@ static yk_status read_from_folder(const char *folder, struct yk_arena *arena, st
     const struct tokenizer_file *file = find_in_folder(folder);
     const char *path = NULL;
     if (!file) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "%s: there is no tokenizer in it: no tokenizer.json, tokenizer.model, "
-                       "vocab.json with merges.txt, vocab.txt or vocabulary.json",
-                       folder);
+        return yk_fail(
+            YK_ERROR_INPUT,
+            "%s: there is no tokenizer in it (tokenizer.json, tokenizer.model, vocab.json "
+            "with merges.txt, vocab.txt, vocabulary.json)",
+            folder);
     }
     YK_TRY(yk_folder_join_path(folder, file->name, arena, &path));
     yk_text_add(source, path);
