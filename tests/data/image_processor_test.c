@@ -67,7 +67,7 @@ static void the_image_processor_of_a_combined_file_is_found(void **state)
     assert_ok(yk_image_processor_read_folder(support_scratch_path("none"), &processor));
 }
 
-static void a_model_of_one_channel_takes_one_mean(void **state)
+static void a_model_of_one_channel_has_one_mean(void **state)
 {
     (void)state;
     struct yk_image_processor processor = yk_image_processor_make(1, 10, 10);
@@ -77,7 +77,7 @@ static void a_model_of_one_channel_takes_one_mean(void **state)
                  "p.json: \"image_mean\" has 3 numbers, but the model takes 1 channel");
 }
 
-static void settings_that_make_no_sense_are_refused(void **state)
+static void senseless_options_are_refused(void **state)
 {
     (void)state;
     expect_refused("[]", "p.json: it is a list instead of an object");
@@ -296,8 +296,8 @@ int main(void)
         cmocka_unit_test(what_a_file_leaves_out_is_the_size_of_the_model),
         cmocka_unit_test_setup_teardown(the_image_processor_of_a_combined_file_is_found,
                                         support_scratch_make, support_scratch_drop),
-        cmocka_unit_test(a_model_of_one_channel_takes_one_mean),
-        cmocka_unit_test(settings_that_make_no_sense_are_refused),
+        cmocka_unit_test(a_model_of_one_channel_has_one_mean),
+        cmocka_unit_test(senseless_options_are_refused),
         cmocka_unit_test(augmentation_is_read_from_a_list),
         cmocka_unit_test(flipped_pictures_are_mirrored_half_of_the_time),
         cmocka_unit_test(padded_pictures_move_by_every_distance),

@@ -211,7 +211,7 @@ static void a_fraction_of_every_class_is_held_out(void **state)
     yk_dataset_close(dataset);
 }
 
-static void classes_too_small_for_a_fraction_take_turns(void **state)
+static void classes_too_small_for_a_fraction_alternate(void **state)
 {
     (void)state;
     write_set("train", 60, 2); /* 30 classes of 2, of which a tenth is held out */
@@ -346,7 +346,7 @@ static void a_skipped_picture_is_named_once(void **state)
     yk_dataset_close(dataset);
 }
 
-static void training_takes_another_picture_for_one_it_skips(void **state)
+static void training_replaces_the_pictures_it_skips(void **state)
 {
     (void)state;
     static struct slice slice;
@@ -436,13 +436,13 @@ int main(void)
         scratch_test(a_sample_is_a_picture_and_its_label),
         scratch_test(every_epoch_has_every_picture_once_in_its_own_order),
         scratch_test(a_fraction_of_every_class_is_held_out),
-        scratch_test(classes_too_small_for_a_fraction_take_turns),
+        scratch_test(classes_too_small_for_a_fraction_alternate),
         scratch_test(a_test_split_is_for_the_final_evaluation_alone),
         scratch_test(a_validation_split_replaces_what_is_held_out),
         scratch_test(a_faulty_picture_is_an_error_with_its_path),
         scratch_test(skipped_pictures_have_no_target_in_evaluation),
         scratch_test(a_skipped_picture_is_named_once),
-        scratch_test(training_takes_another_picture_for_one_it_skips),
+        scratch_test(training_replaces_the_pictures_it_skips),
         scratch_test(augmentation_depends_on_seed_and_number_alone),
         scratch_test(the_number_of_threads_changes_nothing),
     };

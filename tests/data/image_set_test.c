@@ -44,11 +44,11 @@ static void expect_refused(const char *path, const char *part)
     }
 }
 
-static void expect_path(const struct yk_image_split *split, int64_t index, const char *ending)
+static void expect_path(const struct yk_image_split *split, int64_t index, const char *suffix)
 {
     const char *path = split->paths[index];
-    assert_true(strlen(path) > strlen(ending));
-    assert_string_equal(path + strlen(path) - strlen(ending), ending);
+    assert_true(strlen(path) > strlen(suffix));
+    assert_string_equal(path + strlen(path) - strlen(suffix), suffix);
 }
 
 static void subfolders_are_classes_sorted_by_name(void **state)

@@ -28,8 +28,8 @@ enum mark {
 };
 
 /* Divides `count` by a fraction so that the parts of successive counts add up to the fraction of
- * their sum: classes with few pictures take turns. */
-static int64_t take_fraction(double fraction, int64_t count, int64_t *so_far)
+ * their sum: classes with few pictures alternate. */
+static int64_t round_fraction(double fraction, int64_t count, int64_t *so_far)
 {
     const int64_t before = (int64_t)floor((double)*so_far * fraction + 0.5);
     *so_far += count;
@@ -41,11 +41,11 @@ static int64_t take_fraction(double fraction, int64_t count, int64_t *so_far)
 static void mark_classes(const int64_t *order, const int64_t *counts, int32_t classes, double part,
                          double held_out, uint8_t *marks)
 {
-    int64_t seen = 0;
+    int64_t counted = 0;
     int64_t used_so_far = 0;
     for (int32_t c = 0; c < classes; c++) {
-        const int64_t used = take_fraction(part, counts[c], &seen);
-        const int64_t held = take_fraction(held_out, used, &used_so_far);
+        const int64_t used = round_fraction(part, counts[c], &counted);
+        const int64_t held = round_fraction(held_out, used, &used_so_far);
         const uint64_t key = yk_sampler_hash_seed_and_number(0, (uint64_t)c);
         for (int64_t i = 0; i < used; i++) {
             const int64_t item = order[yk_sampler_permuted_index(key, counts[c], i)];
