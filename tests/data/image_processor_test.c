@@ -240,7 +240,7 @@ static void resized_crops_have_areas_and_ratios_in_their_ranges(void **state)
         random = yk_random_from_seed((uint64_t)t);
         assert_ok(yk_image_transform_apply(&processor, &down, &random, rows));
         const double width = columns[LARGE - 1] - columns[0] + 1;
-        const double height = rows[(LARGE - 1) * LARGE] - rows[0] + 1;
+        const double height = rows[(size_t)(LARGE - 1) * LARGE] - rows[0] + 1;
         const double area = width * height / (HEIGHT * WIDTH);
         assert_true(area > 0.19 && area < 0.61);
         assert_true(width / height > 0.74 && width / height < 1.35);

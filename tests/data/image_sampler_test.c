@@ -173,7 +173,7 @@ static void every_epoch_has_every_picture_once_in_its_own_order(void **state)
     assert_ok(fetch(sampler, MOST, MOST, &second));
     assert_memory_not_equal(first.pixels, second.pixels, sizeof first.pixels);
     for (int i = 0; i < MOST; i++) { /* labels stay with their pictures */
-        assert_int_equal(first.targets[i], first.pixels[i * BYTES] / 24);
+        assert_int_equal(first.targets[i], first.pixels[(size_t)i * BYTES] / 24);
     }
     yk_sampler_destroy(sampler);
     yk_dataset_close(dataset);

@@ -128,7 +128,7 @@ static void folders_that_lack_pictures_are_no_sets(void **state)
 /* Record i of a file of CIFAR: pixel p of channel c is i + c + p. */
 static void write_cifar(const char *name, int coarse, const uint8_t *labels, int count)
 {
-    const size_t record = (size_t)(coarse + 1 + CIFAR_PIXELS);
+    const size_t record = (size_t)coarse + 1 + CIFAR_PIXELS;
     uint8_t *bytes = calloc((size_t)count, record);
     assert_non_null(bytes);
     for (int i = 0; i < count; i++) {

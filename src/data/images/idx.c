@@ -5,6 +5,7 @@
 #include "base/system.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -112,6 +113,7 @@ yk_status yk_idx_read_images(struct yk_input_stream *stream, const char *source,
     int64_t dimensions[MAX_DIMENSIONS] = {0};
     int count = 0;
     YK_TRY(read_header(stream, source, 3, 4, dimensions, &count));
+    assert(dimensions[0] > 0 && dimensions[1] > 0 && dimensions[2] > 0);
     const int64_t channels = count == 4 ? dimensions[3] : 1;
     if (channels != 1 && channels != 3) {
         return yk_fail(YK_ERROR_INPUT, "%s: images with %" PRId64 " channels; 1 or 3 are read",
@@ -125,6 +127,7 @@ yk_status yk_idx_read_images(struct yk_input_stream *stream, const char *source,
     }
     const int64_t record_bytes = dimensions[1] * dimensions[2] * channels;
     const int64_t limit = limit_bytes();
+    assert(record_bytes > 0);
     if (dimensions[0] > limit / record_bytes) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: %" PRId64 " images of %" PRId64 " bytes are more than half of the free "
@@ -184,11 +187,12 @@ static bool is_images_name(const char *name)
     return strstr(name, "images") && (strstr(name, "idx3") || strstr(name, "idx4"));
 }
 
+/* Replaces the first `old` by `new`, which is as long. */
 static void replace(char *text, const char *old, const char *new)
 {
     char *at = strstr(text, old);
-    if (at) {
-        memcpy(at, new, strlen(new));
+    for (size_t i = 0; at && new[i]; i++) {
+        at[i] = new[i];
     }
 }
 

@@ -55,24 +55,27 @@ static void mark_classes(const int64_t *order, const int64_t *counts, int32_t cl
     }
 }
 
-/* Lists the pictures by class. */
-static yk_status group_by_class(const struct yk_image_split *split, int32_t classes,
-                                struct yk_arena *arena, int64_t **out_order, int64_t **out_counts)
+/* Marks the pictures of a split. The arena is for intermediate data. */
+static yk_status mark_split(const struct yk_image_split *split, int32_t classes, double part,
+                            double held_out, struct yk_arena *arena, uint8_t *marks)
 {
+    int64_t *order = NULL;
+    int64_t *counts = NULL;
     int64_t *next = NULL;
-    YK_TRY_NEW(arena, *out_order, split->count);
-    YK_TRY_NEW(arena, *out_counts, classes);
+    YK_TRY_NEW(arena, order, split->count);
+    YK_TRY_NEW(arena, counts, classes);
     YK_TRY_NEW(arena, next, classes + 1);
     for (int64_t i = 0; i < split->count; i++) {
-        (*out_counts)[split->labels[i]]++;
+        counts[split->labels[i]]++;
         next[split->labels[i] + 1]++;
     }
     for (int32_t c = 0; c < classes; c++) {
         next[c + 1] += next[c];
     }
     for (int64_t i = 0; i < split->count; i++) {
-        (*out_order)[next[split->labels[i]]++] = i;
+        order[next[split->labels[i]]++] = i;
     }
+    mark_classes(order, counts, classes, part, held_out, marks);
     return YK_OK;
 }
 
@@ -90,27 +93,24 @@ static yk_status select_marked(const uint8_t *marks, int64_t count, enum mark ma
     return YK_OK;
 }
 
+static yk_status mark_and_select(struct yk_image_data *data, enum yk_image_split_kind kind,
+                                 double held_out, struct yk_arena *work, struct selection *kept,
+                                 struct selection *held)
+{
+    const struct yk_image_split *split = &data->set->splits[kind];
+    uint8_t *marks = NULL;
+    YK_TRY_NEW(work, marks, split->count);
+    YK_TRY(mark_split(split, data->set->class_count, data->request.part, held_out, work, marks));
+    YK_TRY(select_marked(marks, split->count, KEPT, kind, data->arena, kept));
+    return held ? select_marked(marks, split->count, HELD_OUT, kind, data->arena, held) : YK_OK;
+}
+
 /* Selects a fraction of a split; `held` may be NULL if nothing is held out. */
 static yk_status select_split(struct yk_image_data *data, enum yk_image_split_kind kind,
                               double held_out, struct selection *kept, struct selection *held)
 {
-    const struct yk_image_split *split = &data->set->splits[kind];
-    struct yk_arena *work = NULL;
-    int64_t *order = NULL;
-    int64_t *counts = NULL;
-    YK_TRY(yk_arena_create(&work));
-    uint8_t *marks = yk_arena_allocate(work, (size_t)split->count, 1);
-    yk_status status = marks ? YK_OK : yk_fail_out_of_memory();
-    YK_IF_OK(group_by_class(split, data->set->class_count, work, &order, &counts));
-    if (status == YK_OK) {
-        mark_classes(order, counts, data->set->class_count, data->request.part, held_out, marks);
-    }
-    YK_IF_OK(select_marked(marks, split->count, KEPT, kind, data->arena, kept));
-    if (held) {
-        YK_IF_OK(select_marked(marks, split->count, HELD_OUT, kind, data->arena, held));
-    }
-    yk_arena_destroy(work);
-    return status;
+    YK_TRY_WITH_TEMPORARY_ARENA(work, mark_and_select(data, kind, held_out, work, kept, held));
+    return YK_OK;
 }
 
 static yk_status select_roles(struct yk_image_data *data)

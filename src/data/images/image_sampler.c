@@ -172,8 +172,10 @@ static int64_t thread_count(const struct image_sampler *sampler, int64_t count)
     return yk_number_max(1, yk_number_min(yk_number_min(useful, usable), MAX_THREADS));
 }
 
+/* NOLINTBEGIN(readability-non-const-parameter): fetch_some() writes to both */
 static yk_status fetch_images(const struct yk_sampler *base, int64_t first, int64_t count,
                               uint8_t *pixels, int32_t *labels)
+/* NOLINTEND(readability-non-const-parameter) */
 {
     const struct image_sampler *sampler = (const struct image_sampler *)base;
     struct shared_slice slice = {
