@@ -225,13 +225,19 @@ yk_status yk_layer_costs_seconds(struct yk_layer_costs *costs, int32_t device, i
     return YK_OK;
 }
 
-/* Tokens and targets are 4 bytes each. In an encoder–decoder, targets belong to the decoder. */
+/* Tokens and targets are 4 bytes each. In an encoder–decoder, targets belong to the decoder. An
+ * image has a target of its own. */
 static double load_bytes(const struct yk_layer_costs *costs, int64_t samples)
 {
     const struct yk_workload *workload = &yk_model_cache_get_whole_batch(costs->cache)->workload;
     const int64_t numbers = workload->target_sequence > 0
                                 ? workload->sequence + 2 * workload->target_sequence
                                 : 2 * workload->sequence;
+    const int64_t image_bytes =
+        yk_model_config_image_bytes(yk_model_cache_get_whole_batch(costs->cache)->config);
+    if (image_bytes > 0) {
+        return (double)samples * (double)(image_bytes + (int64_t)sizeof(int32_t));
+    }
     return (double)(samples * numbers) * sizeof(int32_t);
 }
 

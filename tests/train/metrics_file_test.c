@@ -31,9 +31,8 @@ static void write_steps(const struct bench *bench, int64_t after, int64_t until)
             .step = s, .loss = s == 2 ? NAN : 1.5, .norm = 2, .lr = 0.25, .loss_scale = 1};
         assert_int_equal(yk_metrics_file_add_step(metrics, &step), YK_OK);
     }
-    const struct yk_evaluation_result result = {
-        .loss = 3, .tokens = 77, .accuracy = NAN, .top5_accuracy = NAN};
-    assert_int_equal(yk_metrics_file_add_evaluation(metrics, until, &result), YK_OK);
+    const struct yk_evaluation_result text = {.loss = 3, .tokens = 77, .accuracy = NAN};
+    assert_int_equal(yk_metrics_file_add_evaluation(metrics, until, &text), YK_OK);
     yk_metrics_file_close(metrics);
 }
 
@@ -49,6 +48,22 @@ static void expect_file(const struct bench *bench, const char *expected)
     "{\"step\": " number ", \"loss\": " loss                                                       \
     ", \"norm\": 2, \"lr\": 0.25, \"seconds\": 0, \"tokens_per_s\": 0}\n"
 #define EVALUATION(number) "{\"step\": " number ", \"evaluation_loss\": 3, \"tokens\": 77}\n"
+
+static void an_evaluation_of_a_classifier_has_accuracies(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct yk_metrics_file *metrics = NULL;
+    const struct yk_evaluation_result images = {
+        .loss = 3, .tokens = 77, .accuracy = 0.5, .top5_accuracy = 0.75};
+    open_bench(&bench);
+    assert_int_equal(yk_metrics_file_open(bench.path, 0, &metrics), YK_OK);
+    assert_int_equal(yk_metrics_file_add_evaluation(metrics, 4, &images), YK_OK);
+    yk_metrics_file_close(metrics);
+    expect_file(&bench, "{\"step\": 4, \"evaluation_loss\": 3, \"tokens\": 77, "
+                        "\"accuracy\": 0.5, \"top5_accuracy\": 0.75}\n");
+    outside_remove(bench.folder);
+}
 
 static void each_step_is_one_object_a_line(void **state)
 {
@@ -125,6 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_step_is_one_object_a_line),
+        cmocka_unit_test(an_evaluation_of_a_classifier_has_accuracies),
         cmocka_unit_test(going_on_from_an_earlier_step_drops_what_came_after_it),
         cmocka_unit_test(a_file_that_is_removed_meanwhile_is_missed_and_made_anew),
         cmocka_unit_test(a_folder_that_is_not_there_is_refused),

@@ -224,13 +224,25 @@ static void add_checkpoint(const struct yk_inspect_result *result, struct yk_tex
     const int64_t vocabulary = yk_model_config_target_vocabulary_size(config);
     yk_text_addf(out, "  step        %" PRId64 ", %" PRId64 " sample%s\n", checkpoint->state.step,
                  samples, yk_text_plural_suffix(samples));
-    yk_text_addf(out,
-                 "  model       %s, %" PRId64 " layer%s of width %" PRId64 ", %" PRId64
-                 " token%s in its vocabulary\n",
+    yk_text_addf(out, "  model       %s, %" PRId64 " layer%s of width %" PRId64 ", ",
                  config->architecture->name, config->layers, yk_text_plural_suffix(config->layers),
-                 config->width, vocabulary, yk_text_plural_suffix(vocabulary));
-    yk_text_addf(out, "  samples     %" PRId64 " token%s, %s", workload->sequence,
-                 yk_text_plural_suffix(workload->sequence), yk_precision_name(workload->precision));
+                 config->width);
+    if (config->classifier) {
+        yk_text_addf(out, "%" PRId64 " class%s\n", vocabulary, vocabulary == 1 ? "" : "es");
+    } else {
+        yk_text_addf(out, "%" PRId64 " token%s in its vocabulary\n", vocabulary,
+                     yk_text_plural_suffix(vocabulary));
+    }
+    if (yk_model_config_reads_images(config)) {
+        yk_text_addf(
+            out, "  images      %" PRId64 " × %" PRId64 " pixels, %" PRId64 " channel%s, %s",
+            config->image.height, config->image.width, config->image.channels,
+            yk_text_plural_suffix(config->image.channels), yk_precision_name(workload->precision));
+    } else {
+        yk_text_addf(out, "  samples     %" PRId64 " token%s, %s", workload->sequence,
+                     yk_text_plural_suffix(workload->sequence),
+                     yk_precision_name(workload->precision));
+    }
     if (workload->lora_rank > 0) {
         yk_text_addf(out, ", LoRA of rank %" PRId64 " and alpha %g%s, for %s", workload->lora_rank,
                      checkpoint->lora_alpha, workload->nf4 ? ", NF4" : "",

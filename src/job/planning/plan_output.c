@@ -31,10 +31,12 @@ static void add_headlines(const struct yk_planner_outcome *planned, struct yk_te
 {
     const struct yk_mfu mfu = yk_planner_predicted_mfu(planned);
     yk_text_addf(out, "  plan        %s\n", planned->summary);
-    yk_text_addf(out, "  step        %s ±%.0f %%, %.0f tokens/s, MFU %.1f %% (exact %.1f)\n",
+    yk_text_addf(out, "  step        %s ±%.0f %%, %.0f %ss/s, MFU %.1f %% (exact %.1f)\n",
                  YK_UNITS_FORMAT_TEMPORARY(planned->evaluation.step_s, YK_UNIT_SECONDS),
                  100 * yk_error_band_relative_error(&planned->evaluation.band),
-                 planned->tokens_per_s, 100 * mfu.formula, 100 * mfu.exact);
+                 planned->tokens_per_s,
+                 yk_model_config_throughput_unit(planned->context->model->config),
+                 100 * mfu.formula, 100 * mfu.exact);
     yk_text_addf(out, "  bound       %s, which no plan beats; this one is %.1f %% above\n",
                  YK_UNITS_FORMAT_TEMPORARY(planned->bound_s, YK_UNIT_SECONDS),
                  100 * (planned->evaluation.step_s / planned->bound_s - 1));

@@ -329,7 +329,8 @@ static void add_batch(const struct yk_model *model, struct yk_text *out)
     if (model->config->encoder_layers > 0) {
         yk_text_addf(out, "up to %" PRId64 " tokens a side", workload->batch * workload->sequence);
     } else {
-        yk_text_addf(out, "%" PRId64 " samples of %" PRId64 " tokens", workload->batch,
+        yk_text_addf(out, "%" PRId64 " %s of %" PRId64 " tokens", workload->batch,
+                     yk_model_config_reads_images(model->config) ? "images" : "samples",
                      workload->sequence);
     }
 }

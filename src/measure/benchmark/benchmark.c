@@ -133,7 +133,8 @@ static yk_status make_slice(struct yk_benchmark *benchmark, const struct yk_work
                             int64_t samples, struct yk_random *random, struct yk_sample_slice *out)
 {
     const struct yk_model_config *config = benchmark->model->request.config;
-    const int64_t T = workload->sequence;
+    const int64_t image_bytes = yk_model_config_image_bytes(config);
+    const int64_t T = image_bytes > 0 ? 1 : workload->sequence;
     const bool decodes = config->encoder_layers > 0;
     const int64_t S = workload->target_sequence > 0 ? workload->target_sequence : T;
     struct yk_sample_slice slice = {.samples = samples, .sequence = T};
@@ -147,6 +148,12 @@ static yk_status make_slice(struct yk_benchmark *benchmark, const struct yk_work
     slice.loss_targets = samples * (decodes ? S : T);
     slice.token_count = slice.loss_targets;
     fill(random, slice.loss_targets, yk_model_config_target_vocabulary_size(config), slice.targets);
+    if (image_bytes > 0) {
+        YK_TRY_NEW(benchmark->arena, slice.pixels, samples * image_bytes);
+        for (int64_t i = 0; i < samples * image_bytes; i++) {
+            slice.pixels[i] = (uint8_t)yk_random_below(random, UINT8_MAX + 1);
+        }
+    }
     if (decodes) {
         slice.target_sequence = S;
         YK_TRY_NEW(benchmark->arena, slice.target_tokens, samples * S);

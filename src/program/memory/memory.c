@@ -25,6 +25,31 @@ static void count_state(const struct yk_program *program, int32_t layer, double 
     always[YK_MEMORY_OPTIMIZER] += state * message->optimizer_bytes;
 }
 
+int64_t yk_program_memory_image_bytes(const struct yk_plan *plan,
+                                      const struct yk_model_config *config, int32_t rank)
+{
+    const struct yk_plan_group *group = &plan->groups[plan->layers[0].group];
+    bool embeds = false;
+    for (int32_t i = 0; i < group->member_count; i++) {
+        embeds = embeds || group->members[i].rank == rank;
+    }
+    return embeds ? yk_model_config_image_bytes(config) : 0;
+}
+
+/* The images of all steps that are on the device at once. */
+static double count_images(const struct yk_program *program, int32_t rank)
+{
+    const struct yk_plan *plan = program->plan;
+    const struct yk_model_config *config = yk_model_cache_get_whole_batch(program->cache)->config;
+    const struct yk_plan_group *group = &plan->groups[plan->layers[0].group];
+    int64_t samples = 0;
+    for (int32_t i = 0; i < group->member_count; i++) {
+        samples += group->members[i].rank == rank ? group->members[i].share : 0;
+    }
+    return (double)samples * (double)yk_program_memory_image_bytes(plan, config, rank) *
+           YK_PROGRAM_MEMORY_STEP_SLOTS;
+}
+
 /*
  * Communication buffers: two blocks, and two micro-batches of tokens and labels. A measured context
  * already includes the blocks. A context is measured only if the device uses host memory; then
@@ -75,7 +100,8 @@ static void count_always(const struct yk_program *program, int32_t rank, double 
     }
     const int32_t device = plan->ranks[rank].device;
     always[YK_MEMORY_BUFFERS] +=
-        count_buffer_space(program, device, largest_message, largest_layer, max_samples);
+        count_buffer_space(program, device, largest_message, largest_layer, max_samples) +
+        count_images(program, rank);
     always[YK_MEMORY_CONTEXT] =
         yk_device_measurements_context_bytes(program->measurements, program->cluster, device);
 }

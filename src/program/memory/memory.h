@@ -12,6 +12,11 @@
 
 #include "program/memory/buffer_lifetimes.h"
 
+enum {
+    /* Number of steps whose samples are on the device at the same time. */
+    YK_PROGRAM_MEMORY_STEP_SLOTS = 4
+};
+
 struct yk_program_memory {
     double permanent_bytes[YK_MEMORY_KIND_COUNT]; /* bytes in use permanently */
     struct yk_buffer_lifetime *lifetimes;
@@ -25,6 +30,11 @@ struct yk_memory_peak {
                            no op is left */
     int32_t comm_op;
 };
+
+/* Returns the bytes of each image that a rank reads; 0 means: the model reads tokens, or the rank
+ * does not have the embedding. */
+int64_t yk_program_memory_image_bytes(const struct yk_plan *plan,
+                                      const struct yk_model_config *config, int32_t rank);
 
 /* Counts the memory of a rank. The result is in `arena`. */
 yk_status yk_program_memory_count_for_rank(const struct yk_program *program, int32_t rank,

@@ -16,10 +16,12 @@ yk_status yk_device_batches_compute_sizes(const struct yk_plan *plan, int32_t ra
     const struct yk_workload *workload = &plan->workload;
     const int64_t positions = net->config->positions;
     struct yk_micro_batch_share *shares = NULL;
+    const bool images = yk_model_config_reads_images(net->config);
     *out = (struct yk_device_batches){
         .net = net,
-        .sequence = yk_model_config_reads_images(net->config) ? 1 : workload->sequence,
-        .image_bytes = yk_model_config_image_bytes(net->config),
+        .images = images,
+        .sequence = images ? 1 : workload->sequence,
+        .image_bytes = yk_program_memory_image_bytes(plan, net->config, rank),
     };
     out->target_sequence =
         workload->target_sequence > 0 ? workload->target_sequence : out->sequence;
@@ -91,7 +93,8 @@ void yk_device_batches_enqueue_token_copy(const struct yk_device_batches *batche
         backend->copy(
             lane, batches->steps[slot].pixels + batches->first[micro_batch] * batches->image_bytes,
             slice->pixels, (size_t)(slice->samples * batches->image_bytes));
-    } else {
+    }
+    if (!batches->images) {
         backend->copy(lane, batches->steps[slot].tokens + row, slice->tokens,
                       rows * sizeof(int32_t));
     }

@@ -11,13 +11,14 @@
 #include "nn/bump_allocator.h"
 #include "nn/layers/layer.h"
 #include "plan/plan.h"
+#include "program/memory/memory.h"
 #include "train/executor/executor.h"
 
 #include <stdint.h>
 
 enum {
-    /* Number of steps whose tokens are on the device at the same time. */
-    YK_DEVICE_BATCHES_STEP_SLOTS = 4
+    /* Number of steps whose samples are on the device at the same time. */
+    YK_DEVICE_BATCHES_STEP_SLOTS = YK_PROGRAM_MEMORY_STEP_SLOTS
 };
 
 struct yk_device_batches {
@@ -25,9 +26,10 @@ struct yk_device_batches {
     /* (micro-batches + 1) index of the first sample of each micro-batch in the arrays below; the
      * last element is B */
     int64_t *first;
-    int64_t samples;         /* B, number of samples of this rank in a step, with spare samples */
-    int64_t sequence;        /* T, tokens per sample in the plan; 1 for images */
-    int64_t image_bytes;     /* bytes of an image; 0 means: samples are tokens */
+    int64_t samples;     /* B, number of samples of this rank in a step, with spare samples */
+    int64_t sequence;    /* T, tokens per sample in the plan; 1 for images */
+    bool images;         /* samples are images */
+    int64_t image_bytes; /* bytes of an image; 0 means: tokens, or this rank does not read them */
     int64_t target_sequence; /* S, target tokens per sample in the plan; T if there is no decoder */
     int64_t longest;         /* maximum length of a sequence */
     struct {
@@ -35,7 +37,7 @@ struct yk_device_batches {
         int32_t *lengths;       /* (B·T), because a slice never has more samples than tokens */
         int32_t *target_tokens; /* (B, S); NULL for a model that has no decoder */
         int32_t *targets;       /* (B, S) */
-        uint8_t *pixels;        /* (B, channels, height, width); NULL unless samples are images */
+        uint8_t *pixels;        /* (B, channels, height, width); NULL unless image_bytes > 0 */
     } steps[YK_DEVICE_BATCHES_STEP_SLOTS];
     struct yk_position_tables position_tables;
 };

@@ -105,6 +105,11 @@ void reference_embedding(const struct yk_embedding_op *op, const int32_t *tokens
                          double *out);
 void reference_embedding_backward(const struct yk_embedding_backward_op *op, const int32_t *tokens,
                                   const double *d_out, double *d_table, double *d_positions);
+void reference_patchify(const struct yk_patchify_op *op, const uint8_t *pixels, double *out);
+void reference_patch_tokens(const struct yk_patch_tokens_op *op, const double *class_token,
+                            const double *positions, const double *bias, double *out);
+void reference_accuracy(const struct yk_accuracy_op *op, const int32_t *targets,
+                        const double *logits, double *hits);
 void reference_rotary(const struct yk_rotary_op *op, const double *cos_sin, double *data);
 /* Adds a term to (rows, columns) numbers, of which rows are `stride` apart. */
 void reference_add_lora_term(const struct yk_lora_term *term, int64_t rows, int64_t columns,

@@ -18,7 +18,7 @@ struct op_row {
 };
 
 enum {
-    OP_TABLE_ROWS = 25,
+    OP_TABLE_ROWS = 28,
     OP_TYPES = 3,
 };
 
@@ -41,6 +41,9 @@ void op_table_norm(struct op_bench *bench);
 void op_table_norm_backward(struct op_bench *bench);
 void op_table_embedding(struct op_bench *bench);
 void op_table_embedding_backward(struct op_bench *bench);
+void op_table_patchify(struct op_bench *bench);
+void op_table_patch_tokens(struct op_bench *bench);
+void op_table_accuracy(struct op_bench *bench);
 void op_table_rotary(struct op_bench *bench);
 void op_table_qk_norm(struct op_bench *bench);
 void op_table_qk_norm_backward(struct op_bench *bench);
