@@ -101,6 +101,10 @@ static void todays_models_have_the_parameters_of_the_framework(void **state)
     assert_parameters("mixtral-8x7b", 46702792704);
     assert_parameters("qwen3-30b-a3b", 30532122624);
     assert_parameters("gpt-oss-20b", 20914757184);
+    assert_parameters("vit-tiny", 5717416);
+    assert_parameters("vit-small", 22050664);
+    assert_parameters("vit-base", 86567656);
+    assert_parameters("vit-large", 304326632);
 }
 
 /* By the layers of minGPT's model.py: a block is 12C² + 13C; embedding, head, positions and the

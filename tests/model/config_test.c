@@ -322,16 +322,79 @@ static void only_positions_that_are_kept_count_towards_the_size(void **state)
         "these sizes together make about 8.2e+15 parameters; at most 1.1e+15 are counted");
 }
 
+/* transformers 5.23: the number of positions is that of vit.embeddings.position_embeddings. */
+static void images_are_cut_into_whole_patches(void **state)
+{
+    (void)state;
+    const struct yk_model_config *usual = read_config("{\"model_type\": \"vit\"}");
+    const struct yk_model_config *wide =
+        read_config("{\"model_type\": \"vit\", \"image_size\": [9, 20], \"patch_size\": [2, 3], "
+                    "\"num_channels\": 1, \"num_labels\": 7}");
+    assert_int_equal(usual->positions, 197);
+    assert_int_equal(usual->width, 768);
+    assert_int_equal(usual->image.channels, 3);
+    assert_int_equal(usual->vocabulary, 2);
+    assert_true(usual->qkv_bias && usual->bidirectional && usual->classifier);
+    assert_int_equal(wide->positions, 1 + 4 * 6);
+    assert_int_equal(yk_model_config_image_bytes(wide), 180);
+    assert_int_equal(yk_model_config_patch_size(wide), 6);
+    assert_int_equal(wide->vocabulary, 7);
+    assert_null(wide->labels);
+}
+
+static void classes_have_the_names_of_the_file(void **state)
+{
+    (void)state;
+    const struct yk_model_config *named =
+        read_config("{\"model_type\": \"vit\", \"id2label\": {\"0\": \"cat\", \"1\": \"a dog\", "
+                    "\"2\": \"fish\"}, \"num_labels\": 9}");
+    const struct yk_model_config *usual = read_config(
+        "{\"model_type\": \"vit\", \"id2label\": {\"0\": \"LABEL_0\", \"1\": \"LABEL_1\"}}");
+    assert_int_equal(named->vocabulary, 3);
+    assert_string_equal(named->labels[1], "a dog");
+    assert_int_equal(usual->vocabulary, 2);
+    assert_null(usual->labels);
+}
+
+static void a_model_of_images_without_a_head_gets_a_new_one(void **state)
+{
+    (void)state;
+    const char *const base = "{\"model_type\": \"vit\", \"architectures\": [\"ViTModel\"]}";
+    assert_true(read_config(base)->new_head);
+    assert_false(read_config("{\"model_type\": \"vit\"}")->new_head);
+}
+
+static void images_that_make_no_sense_are_refused(void **state)
+{
+    (void)state;
+    assert_unreadable("{\"model_type\": \"vit\", \"image_size\": 8, \"patch_size\": [4, 9]}",
+                      "\"patch_size\" is 4 × 9, but \"image_size\" is only 8 × 8");
+    assert_unreadable("{\"model_type\": \"vit\", \"image_size\": 1e9}",
+                      "\"image_size\" must be a whole number from 1 to 8192, or a list of two, "
+                      "height and width");
+    assert_unreadable("{\"model_type\": \"vit\", \"image_size\": [8, 8, 8]}",
+                      "\"image_size\" must be a whole number from 1 to 8192, or a list of two, "
+                      "height and width");
+    assert_unreadable("{\"model_type\": \"vit\", \"num_channels\": 5}",
+                      "\"num_channels\" is 5; images have at most 4");
+    assert_unreadable("{\"model_type\": \"vit\", \"id2label\": [\"cat\"]}",
+                      "\"id2label\" must be an object of names, not an array");
+    assert_unreadable("{\"model_type\": \"vit\", \"id2label\": {\"0\": \"cat\", \"2\": \"dog\"}}",
+                      "\"id2label\" has 2 classes, but no name of class \"1\"");
+    assert_unreadable("{\"model_type\": \"vit\", \"num_labels\": 2000000}",
+                      "2000000 classes are too many; at most 1048576 are counted");
+}
+
 static void an_unknown_architecture_names_the_known_ones(void **state)
 {
     (void)state;
 #define KNOWN                                                                                      \
     "known values of \"model_type\" are gpt2, llama, mistral, qwen2, qwen3, gemma, gemma2, "       \
     "gemma3_text, gemma3, phi3, smollm3, bert, marian, olmo2, granite, gpt_neox, starcoder2, "     \
-    "nemotron, roberta, mixtral, qwen2_moe, qwen3_moe, olmoe, granitemoe, gpt_oss"
-    refuses("model_type", "\"vit\"", "the architecture \"vit\" is not known; " KNOWN);
-    refuses("model_type", "\"vit\", \"architectures\": [\"ViTModel\"]",
-            "the architecture \"ViTModel\" is not known; " KNOWN);
+    "nemotron, roberta, mixtral, qwen2_moe, qwen3_moe, olmoe, granitemoe, gpt_oss, vit"
+    refuses("model_type", "\"swin\"", "the architecture \"swin\" is not known; " KNOWN);
+    refuses("model_type", "\"swin\", \"architectures\": [\"SwinModel\"]",
+            "the architecture \"SwinModel\" is not known; " KNOWN);
     refuses("model_type", "",
             "neither \"architectures\" nor \"model_type\" says what model this is; " KNOWN);
     refuses(
@@ -515,6 +578,10 @@ int main(void)
         cmocka_unit_test(heads_that_do_not_divide_are_refused),
         cmocka_unit_test(sizes_that_cannot_be_counted_together_are_refused),
         cmocka_unit_test(only_positions_that_are_kept_count_towards_the_size),
+        cmocka_unit_test(images_are_cut_into_whole_patches),
+        cmocka_unit_test(classes_have_the_names_of_the_file),
+        cmocka_unit_test(a_model_of_images_without_a_head_gets_a_new_one),
+        cmocka_unit_test(images_that_make_no_sense_are_refused),
         cmocka_unit_test(an_unknown_architecture_names_the_known_ones),
         cmocka_unit_test(the_type_decides_where_no_class_is_given),
         cmocka_unit_test(attention_to_another_model_is_refused),

@@ -16,7 +16,8 @@
 
 enum {
     DIGEST_DIGITS = 16,
-    FAMILIES = 18,
+    FAMILIES = 19,
+    NAME_SIZE = 256,
     MIN_OF_A_FAMILY = 17,
 };
 
@@ -59,11 +60,14 @@ struct bench {
 
 static void open_bench(const char *text, size_t number, int64_t lora_rank, struct bench *out)
 {
-    const struct yk_workload workload = {.batch = 1, .sequence = 8, .lora_rank = lora_rank};
+    struct yk_workload workload = {.batch = 1, .sequence = 8, .lora_rank = lora_rank};
     *out = (struct bench){0};
     assert_ok(yk_arena_create(&out->arena));
     yk_status status =
         yk_model_config_parse(text, strlen(text), "config.json", out->arena, &out->config);
+    if (status == YK_OK && yk_model_config_reads_images(out->config)) {
+        workload.sequence = out->config->positions;
+    }
     YK_IF_OK(yk_model_build(out->config, &workload, out->arena, &out->model));
     if (status != YK_OK) {
         fail_msg("case %zu: %s\n%s", number, yk_status_message(), text);
@@ -88,6 +92,27 @@ static bool is_buffer(const struct yk_parameter *parameter)
     return strcmp(parameter->name, "final_logits_bias") == 0;
 }
 
+/* "name shape" as in a file of weights, or of an adapter. */
+static const char *line_of(const struct yk_net *net, const struct yk_parameter *parameter,
+                           bool adapter, struct yk_arena *arena)
+{
+    char name[NAME_SIZE];
+    const char *line =
+        adapter && parameter->saved_with_adapter
+            ? yk_arena_format(arena, "base_model.model.%s ", parameter->name)
+            : yk_arena_format(arena, "%s ",
+                              adapter
+                                  ? parameter->name
+                                  : yk_architecture_file_name(net->config->architecture,
+                                                              parameter->name, name, sizeof name));
+    for (int32_t i = 0; line && i < parameter->rank; i++) {
+        line = yk_arena_format(arena, "%s%" PRId64 "%s", line, parameter->shape[i],
+                               i + 1 < parameter->rank ? "," : "\n");
+    }
+    assert_non_null(line);
+    return line;
+}
+
 /* The first digits of the SHA-256 of the sorted lines "name shape" of all parameters, or of the
  * adapters' alone. */
 static void digest_of(const struct yk_net *net, bool adapter, struct yk_arena *arena,
@@ -104,15 +129,10 @@ static void digest_of(const struct yk_net *net, bool adapter, struct yk_arena *a
     assert_non_null(lines);
     for (struct yk_net_parameter_cursor at = {0}; yk_net_next_parameter(net, &at);) {
         const struct yk_parameter *each = at.parameter;
-        if (each->adapter != adapter || is_buffer(each)) {
+        if ((adapter ? !yk_parameter_is_in_adapter(each) : each->adapter) || is_buffer(each)) {
             continue;
         }
-        lines[count] = each->rank == 1
-                           ? yk_arena_format(arena, "%s %" PRId64 "\n", each->name, each->shape[0])
-                           : yk_arena_format(arena, "%s %" PRId64 ",%" PRId64 "\n", each->name,
-                                             each->shape[0], each->shape[1]);
-        assert_non_null(lines[count]);
-        count++;
+        lines[count++] = line_of(net, each, adapter, arena);
     }
     qsort(lines, count, sizeof *lines, by_bytes);
     yk_sha256_begin(&hash);

@@ -18,7 +18,7 @@ struct bench {
 static yk_status open_bench(struct bench *bench, const char *model)
 {
     const struct yk_net_options options = {0};
-    const struct yk_workload workload = {.batch = 2, .sequence = 8};
+    struct yk_workload workload = {.batch = 2, .sequence = 8};
     *bench = (struct bench){0};
     assert_ok(yk_arena_create(&bench->arena));
     if (model[0] == '{') {
@@ -26,6 +26,9 @@ static yk_status open_bench(struct bench *bench, const char *model)
             yk_model_config_parse(model, strlen(model), "test", bench->arena, &bench->config));
     } else {
         assert_ok(yk_model_config_find_builtin(model, &bench->config));
+    }
+    if (yk_model_config_reads_images(bench->config)) {
+        workload.sequence = bench->config->positions;
     }
     assert_ok(yk_model_cache_create(bench->config, &workload, &bench->cache));
     return yk_net_create(yk_model_cache_get_whole_batch(bench->cache), &options, &bench->net);
@@ -97,6 +100,8 @@ static void parameters_are_the_tensors_that_the_framework_lists(void **state)
         "pythia-160m",
         "starcoder2-3b",
         NEMOTRON,
+        "vit-tiny",
+        "vit-digits",
         BERT("true"),
         BERT("false"),
         MARIAN("true", "true"),

@@ -61,7 +61,8 @@ def make(folder, name):
     if adapter:
         (folder / "adapter_config.json").write_text(json.dumps(document["adapter_config"], indent=2) + "\n")
         save_file(adapter, folder / "adapter_model.safetensors", metadata={"format": "pt"})
-    outputs = {key: tensors[key][0].contiguous() for key in ("tokens", "lengths", "target_tokens") if key in tensors}
+    outputs = {key: tensors[key][0].contiguous() for key in ("tokens", "lengths", "target_tokens", "pixels")
+               if key in tensors}
     save_file(outputs | dict(logits=tensors["logits"]), folder / "outputs.safetensors")
 
 

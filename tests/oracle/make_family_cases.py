@@ -13,7 +13,8 @@ tensors PEFT's adapters have: tests/model/family_cases.inc.
 A digest is the first 16 digits of the SHA-256 of lines "name shape", such as "model.norm.weight 64" or
 "lm_head.weight 50,64", sorted by their bytes, each with a line feed. Names are those of model.safetensors and
 adapter_model.safetensors. Tied parameters stand there once, by the name that is saved; buffers and the sinusoids of
-Marian do not. An adapter has rank 2 and is on every linear layer of the blocks, on nothing else.
+Marian do not. An adapter has rank 2 and is on every linear layer of the blocks, on nothing else; of a model of images,
+the head is saved with it.
 
 Configs are as transformers 5 writes them, or, in about half of the cases, as transformers 4 did: "rope_theta" and
 "rope_scaling" instead of "rope_parameters", no "layer_types". What no model depends on here is left out. Every tenth
@@ -37,6 +38,7 @@ from transformers.pytorch_utils import Conv1D
 
 FILE = pathlib.Path(__file__).resolve().parent.parent / "model" / "family_cases.inc"
 COUNT = 306
+IMAGE_COUNT = 18
 SEED = 27
 
 # What every config says and neither shapes nor results of the models here depend on.
@@ -242,6 +244,17 @@ def marian(r):
         pad_token_id=r.vocabulary - 1, decoder_start_token_id=r.vocabulary - 1, eos_token_id=0)
 
 
+def vit(r):
+    patch = [r.choice((1, 2, 3, 4)), r.choice((2, 4, 5))] if r.flag(0.3) else r.choice((16, 14) if r.large else (2, 3, 4))
+    side = 224 if r.large else r.choice((12, 16, [9, 20]))
+    classes = 24 if r.large else r.choice((2, 5, 11))
+    return "ViTForImageClassification", dict(
+        hidden_size=r.width, num_hidden_layers=r.layers, num_attention_heads=r.heads, intermediate_size=r.inner,
+        image_size=side, patch_size=patch, num_channels=r.choice((1, 3, 4)), qkv_bias=r.flag(0.8),
+        hidden_act=r.choice(("gelu", "gelu_new", "relu")), layer_norm_eps=r.choice((1e-12, 1e-6)),
+        id2label={i: f"kind {i}" for i in range(classes)} if r.flag() else {i: f"LABEL_{i}" for i in range(classes)})
+
+
 FAMILIES = [gpt2, llama, mistral, qwen2, qwen3, gemma, gemma2, gemma3, phi3, smollm3, olmo2, granite, gpt_neox,
             starcoder2, bert, roberta, marian, nemotron]
 
@@ -279,7 +292,8 @@ def as_written(kind, fields, r):
     config = getattr(transformers, kind).config_class(**fields)
     text = json.loads(config.to_json_string())
     text["architectures"] = [kind]
-    written = {key: value for key, value in text.items() if key not in NOISE}
+    kept = ("id2label",) if kind.startswith("ViT") else ()
+    written = {key: value for key, value in text.items() if key not in NOISE or key in kept}
     if r.large or r.flag():
         older(written, r)
     return json.dumps(dict(sorted(written.items())), separators=(",", ":"))
@@ -328,11 +342,21 @@ def build(text, device="meta"):
     return model
 
 
+# transformers 5 has other names in memory than in files; adapters have those in memory.
+VIT_FILE_NAMES = [("vit.layers.", "vit.encoder.layer."), ("attention.q_proj", "attention.attention.query"),
+                  ("attention.k_proj", "attention.attention.key"), ("attention.v_proj", "attention.attention.value"),
+                  ("attention.o_proj", "attention.output.dense"), ("mlp.fc1", "intermediate.dense"),
+                  ("mlp.fc2", "output.dense")]
+
+
 def parameters_of(model):
     """Names in files and shapes."""
     neox = model.config.model_type == "gpt_neox"
     for name, parameter in model.named_parameters():
         if "embed_positions" not in name or model.config.model_type != "marian":
+            if model.config.model_type == "vit":
+                for now, in_files in VIT_FILE_NAMES:
+                    name = name.replace(now, in_files)
             yield name.replace("lm_head.", "embed_out.") if neox else name, tuple(parameter.shape)
 
 
@@ -345,7 +369,8 @@ def linears_of(model):
 
 def adapt(model):
     return peft.get_peft_model(model, peft.LoraConfig(
-        r=2, target_modules=linears_of(model), fan_in_fan_out=model.config.model_type == "gpt2"))
+        r=2, target_modules=linears_of(model),
+        modules_to_save=["classifier"] if model.config.model_type == "vit" else None, fan_in_fan_out=model.config.model_type == "gpt2"))
 
 
 def adapter_of(model):
@@ -397,6 +422,11 @@ def draw_texts():
         r.sizes(large=i // len(FAMILIES) % 10 == 9)
         kind, fields = family(r)
         yield family.__name__, as_written(kind, fields, r)
+    for i in range(IMAGE_COUNT):
+        r = Draw(f"{SEED}/image/{i}")
+        r.sizes(large=i % 9 == 8)
+        kind, fields = vit(r)
+        yield "vit", as_written(kind, fields, r)
 
 
 def record():

@@ -14,7 +14,8 @@ def read_arguments(description, *folders):
     for folder, what in folders:
         parser.add_argument(folder, help=what)
     parser.add_argument("outputs", help="safetensors with tokens (B, T) and the logits (B, T, V) that yoke computed; "
-                        "lengths (B) where sequences are filled up, and what a decoder reads, target_tokens (B, S)")
+                        "lengths (B) where sequences are filled up, and what a decoder reads, target_tokens (B, S); of a "
+                        "model of images, pixels (B, channels, height, width) as bytes, and logits (B, V)")
     parser.add_argument("--tolerance", type=float, default=1e-4,
                         help="the largest relative difference that passes (1e-4; 2e-2 is fair to bf16)")
     parser.add_argument("--dtype", choices=("float32", "float64", "bfloat16"), default="float32",
@@ -22,16 +23,23 @@ def read_arguments(description, *folders):
     return parser.parse_args()
 
 
-def difference(model, path):
-    """The largest difference of logits, relative to the largest logit."""
-    outputs = load_file(path)
+def inputs_of(model, outputs):
+    """What the model is called with."""
+    if "pixels" in outputs:
+        return dict(pixel_values=(outputs["pixels"].double() / 127.5 - 1).to(next(model.parameters()).dtype))
     inputs = dict(input_ids=outputs["tokens"].long())
     if "lengths" in outputs:
         inputs["attention_mask"] = (torch.arange(outputs["tokens"].shape[1]) < outputs["lengths"][:, None]).long()
     if "target_tokens" in outputs:
         inputs["decoder_input_ids"] = outputs["target_tokens"].long()
+    return inputs
+
+
+def difference(model, path):
+    """The largest difference of logits, relative to the largest logit."""
+    outputs = load_file(path)
     with torch.no_grad():
-        expected = model.eval()(**inputs).logits.double()
+        expected = model.eval()(**inputs_of(model, outputs)).logits.double()
     given = outputs["logits"].double()
     if given.shape != expected.shape:
         raise SystemExit(f"{path}: logits are {tuple(given.shape)}, the model gives {tuple(expected.shape)}")

@@ -44,6 +44,7 @@ struct round_trip {
     const struct yk_model_config *config;
     struct tokens tokens;
     struct tokens target;
+    uint8_t *pixels; /* NULL: the model reads tokens */
     struct trainer *trainer;
     float *logits;
 };
@@ -80,6 +81,24 @@ static struct tokens read_tokens(const struct round_trip *trip, const struct yk_
     return tokens;
 }
 
+/* Images, of which each is one token; its class is what the token says. */
+static void read_images(struct round_trip *trip, const struct yk_tensor_set *set)
+{
+    const struct yk_tensor_location *place = yk_tensor_set_find_tensor(set, "pixels");
+    assert_true(place && place->entry->type == YK_TENSOR_U8);
+    trip->tokens.rows = place->entry->shape[0];
+    trip->tokens.columns = 1;
+    trip->tokens.ids =
+        yk_arena_allocate(trip->arena, (size_t)trip->tokens.rows, sizeof *trip->tokens.ids);
+    trip->pixels = yk_arena_allocate(trip->arena, (size_t)place->entry->bytes, 1);
+    assert_true(trip->tokens.ids && trip->pixels);
+    assert_ok(yk_safetensors_read_tensor_range(place->file, place->entry, 0, place->entry->bytes,
+                                               trip->pixels));
+    for (int64_t i = 0; i < trip->tokens.rows; i++) {
+        trip->tokens.ids[i] = (int32_t)(i % trip->config->vocabulary);
+    }
+}
+
 static void read_inputs(struct round_trip *trip)
 {
     struct yk_tensor_set *set = NULL;
@@ -92,7 +111,11 @@ static void read_inputs(struct round_trip *trip)
     assert_ok(
         yk_model_config_open(join(trip, trip->base, "config.json"), trip->arena, &trip->config));
     assert_ok(yk_tensor_set_open(join(trip, trip->folder, "outputs.safetensors"), &set));
-    trip->tokens = read_tokens(trip, set, "tokens");
+    if (yk_model_config_reads_images(trip->config)) {
+        read_images(trip, set);
+    } else {
+        trip->tokens = read_tokens(trip, set, "tokens");
+    }
     trip->target = read_tokens(trip, set, "target_tokens");
     yk_tensor_set_close(set);
 }
@@ -109,6 +132,7 @@ static struct yk_sample_slice slice_of(const struct round_trip *trip)
         .tokens = trip->tokens.ids,
         .target_tokens = trip->target.ids,
         .targets = predicted->ids, /* any will do */
+        .pixels = trip->pixels,
     };
     slice.lengths = yk_arena_allocate(trip->arena, (size_t)slice.samples, sizeof *slice.lengths);
     assert_non_null(slice.lengths);
@@ -124,7 +148,7 @@ static void train(struct round_trip *trip)
     trip->trainer = trainer_open(&(struct trainer_request){
         .config = trip->config,
         .batch = slice.samples,
-        .sequence = slice.sequence,
+        .sequence = trip->pixels ? trip->config->positions : slice.sequence,
         .target_sequence = slice.target_sequence,
         .lora_rank = trip->adapter.rank,
         .options = {.lora_alpha = trip->adapter.rank > 0 ? trip->adapter.alpha : 0},
@@ -188,11 +212,24 @@ static void write_outputs(const struct round_trip *trip, const char *folder)
     const int64_t shape[] = {trip->tokens.rows, columns, V};
     struct yk_safetensors_writer *writer = NULL;
     assert_ok(yk_safetensors_writer_create(join(trip, folder, "outputs.safetensors"), &writer));
-    declare_tokens(writer, "tokens", &trip->tokens);
+    if (trip->pixels) {
+        const struct yk_image_shape *image = &trip->config->image;
+        const int64_t images[] = {shape[0], image->channels, image->height, image->width};
+        assert_ok(yk_safetensors_writer_declare_tensor(writer, "pixels", YK_TENSOR_U8, 4, images));
+    } else {
+        declare_tokens(writer, "tokens", &trip->tokens);
+    }
     declare_tokens(writer, "target_tokens", &trip->target);
-    assert_ok(yk_safetensors_writer_declare_tensor(writer, "logits", YK_TENSOR_F32, 3, shape));
+    assert_ok(
+        yk_safetensors_writer_declare_tensor(writer, "logits", YK_TENSOR_F32, trip->pixels ? 2 : 3,
+                                             trip->pixels ? (int64_t[]){shape[0], V} : shape));
     assert_ok(yk_safetensors_writer_write_header(writer));
-    append_tokens(writer, &trip->tokens);
+    if (trip->pixels) {
+        assert_ok(yk_safetensors_writer_append_bytes(
+            writer, trip->pixels, (size_t)(shape[0] * yk_model_config_image_bytes(trip->config))));
+    } else {
+        append_tokens(writer, &trip->tokens);
+    }
     append_tokens(writer, &trip->target);
     assert_ok(yk_safetensors_writer_append_bytes(
         writer, trip->logits, (size_t)(shape[0] * columns * V) * sizeof *trip->logits));

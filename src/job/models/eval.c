@@ -34,13 +34,34 @@ static yk_status fetch_samples(const struct yk_sampler *sampler, int64_t samples
     YK_TRY_NEW(arena, slice->tokens, rows);
     YK_TRY_NEW(arena, slice->targets, rows);
     YK_TRY_NEW(arena, slice->lengths, samples);
+    if (sampler->pixel_bytes > 0) {
+        YK_TRY_NEW(arena, slice->pixels, samples * sampler->pixel_bytes);
+    }
     YK_TRY_NEW(arena, out->row, V);
     return yk_sampler_fetch_slice(sampler, 0, samples, slice);
 }
 
-static yk_status declare(struct logits *outputs, int64_t V)
+static yk_status declare_images(struct logits *outputs, const struct yk_model_config *config)
+{
+    const struct yk_image_shape *image = &config->image;
+    const int64_t samples = outputs->slice.samples;
+    const int64_t pixels[] = {samples, image->channels, image->height, image->width};
+    const int64_t logits[] = {samples, config->vocabulary};
+    YK_TRY(
+        yk_safetensors_writer_declare_tensor(outputs->writer, "pixels", YK_TENSOR_U8, 4, pixels));
+    YK_TRY(
+        yk_safetensors_writer_declare_tensor(outputs->writer, "labels", YK_TENSOR_I32, 1, logits));
+    YK_TRY(
+        yk_safetensors_writer_declare_tensor(outputs->writer, "logits", YK_TENSOR_F32, 2, logits));
+    return yk_safetensors_writer_write_header(outputs->writer);
+}
+
+static yk_status declare(struct logits *outputs, const struct yk_model_config *config, int64_t V)
 {
     const struct yk_sample_slice *slice = &outputs->slice;
+    if (yk_model_config_reads_images(config)) {
+        return declare_images(outputs, config);
+    }
     const int64_t dimensions[] = {slice->samples, slice->sequence, V};
     YK_TRY(yk_safetensors_writer_declare_tensor(outputs->writer, "tokens", YK_TENSOR_I32, 2,
                                                 dimensions));
@@ -51,14 +72,27 @@ static yk_status declare(struct logits *outputs, int64_t V)
     return yk_safetensors_writer_write_header(outputs->writer);
 }
 
-static yk_status write_rows(struct logits *outputs, int64_t V)
+/* What the logits are for: images and their classes, or tokens and how many of them count. */
+static yk_status write_inputs(const struct logits *outputs, const struct yk_model_config *config)
 {
     const struct yk_sample_slice *slice = &outputs->slice;
     const size_t samples = (size_t)slice->samples;
+    if (slice->pixels) {
+        YK_TRY(yk_safetensors_writer_append_bytes(
+            outputs->writer, slice->pixels, samples * (size_t)yk_model_config_image_bytes(config)));
+        return yk_safetensors_writer_append_bytes(outputs->writer, slice->targets,
+                                                  samples * sizeof *slice->targets);
+    }
     YK_TRY(yk_safetensors_writer_append_bytes(
         outputs->writer, slice->tokens, samples * (size_t)slice->sequence * sizeof *slice->tokens));
-    YK_TRY(yk_safetensors_writer_append_bytes(outputs->writer, slice->lengths,
-                                              samples * sizeof *slice->lengths));
+    return yk_safetensors_writer_append_bytes(outputs->writer, slice->lengths,
+                                              samples * sizeof *slice->lengths);
+}
+
+static yk_status write_rows(struct logits *outputs, const struct yk_model_config *config, int64_t V)
+{
+    const struct yk_sample_slice *slice = &outputs->slice;
+    YK_TRY(write_inputs(outputs, config));
     for (int64_t sample = 0; sample < slice->samples; sample++) {
         for (int64_t position = 0; position < slice->sequence; position++) {
             YK_TRY(yk_inference_get_logits(outputs->inference, sample, position, outputs->row));
@@ -81,17 +115,21 @@ static yk_status write_outputs(const struct evaluation *evaluation,
     const struct yk_inference_shape shape = {.samples = slice->samples,
                                              .sequence = slice->sequence};
     YK_TRY(yk_inference_create(store, &shape, &outputs->inference));
+    const struct yk_model_config *config = store->net->config;
+    struct yk_loss_sums sums = {0};
     /* Without a decoder, the encoder is all there is. */
-    YK_TRY(yk_inference_encode(outputs->inference, slice->tokens, slice->lengths, slice->samples,
-                               slice->sequence));
+    YK_TRY(slice->pixels ? yk_inference_sum_losses(outputs->inference, slice, &sums)
+                         : yk_inference_encode(outputs->inference, slice->tokens, slice->lengths,
+                                               slice->samples, slice->sequence));
     YK_TRY(yk_safetensors_writer_create(evaluation->request->outputs, &outputs->writer));
-    YK_TRY(declare(outputs, V));
-    return write_rows(outputs, V);
+    YK_TRY(declare(outputs, config, V));
+    return write_rows(outputs, config, V);
 }
 
 /* Writes "logits" (samples, sequence, V) in fp32 into a safetensors file, and what they are for:
  * "tokens" (samples, sequence), of which the first "lengths" (samples) count. Fewer samples than
- * requested where the text has fewer. */
+ * requested where the text has fewer. Of images: "pixels" (samples, channels, height, width),
+ * "labels" (samples) and "logits" (samples, classes). */
 static yk_status write_logits(const struct evaluation *evaluation)
 {
     const struct yk_net *net = evaluation->loaded.store->net;

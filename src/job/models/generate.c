@@ -114,6 +114,10 @@ static yk_status check_model(const struct yk_loaded_model *loaded)
         return yk_fail(YK_ERROR_INPUT, "%s is an encoder–decoder; see yoke translate",
                        loaded->checkpoint->path);
     }
+    if (yk_model_config_reads_images(config)) {
+        return yk_fail(YK_ERROR_INPUT, "%s classifies images and writes no text; see yoke eval",
+                       loaded->checkpoint->path);
+    }
     if (config->masked_head) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s foretells words between others and does not go on with a text; see "

@@ -24,6 +24,20 @@ static yk_status save_tokenizer(const struct yk_weights_export_request *request,
     return status;
 }
 
+/* Writes the config beside an adapter: the base model may know other classes. */
+static yk_status save_config(const struct yk_weights_export_request *request,
+                             const struct yk_loaded_model *loaded)
+{
+    const char *path = NULL;
+    struct yk_text text = {0};
+    YK_TRY(yk_folder_join_path(request->output, "config.json", loaded->arena, &path));
+    yk_status status =
+        yk_model_config_to_json(loaded->model->config, loaded->model->workload.precision, &text);
+    YK_IF_OK(yk_file_write_nofollow(path, &text));
+    yk_text_free(&text);
+    return status;
+}
+
 /* Writes how images are made ready. */
 static yk_status save_image_processor(const struct yk_weights_export_request *request,
                                       const struct yk_loaded_model *loaded)
@@ -67,6 +81,7 @@ static yk_status save(const struct yk_weights_export_request *request,
     YK_TRY(yk_folder_create(request->output));
     if (adapter && !request->merge) {
         YK_TRY(yk_adapter_save(loaded->store, request->output, base));
+        YK_TRY(loaded->model->config->classifier ? save_config(request, loaded) : YK_OK);
     } else {
         YK_TRY(yk_weights_save(loaded->store, request->output, (uint64_t)request->shard_bytes,
                                request->merge));

@@ -41,12 +41,17 @@ void assert_same_config(const struct yk_model_config *a, const struct yk_model_c
     for (int64_t i = 0; i < a->layers; i++) {
         assert_int_equal(yk_model_config_block_flags(a, i), yk_model_config_block_flags(b, i));
     }
+    assert_int_equal(a->labels != NULL, b->labels != NULL);
+    for (int64_t i = 0; a->labels && b->labels && i < a->vocabulary; i++) {
+        assert_string_equal(a->labels[i], b->labels[i]);
+    }
     assert_near(a->attention_scale, b->attention_scale);
     assert_near(a->logit_scale, b->logit_scale);
     memcpy(&left, a, sizeof left);
     memcpy(&right, b, sizeof right);
     left.name = right.name = NULL;
     left.block_flags = right.block_flags = NULL;
+    left.labels = right.labels = NULL;
     left.attention_scale = right.attention_scale;
     left.logit_scale = right.logit_scale;
     memset(&left.rope, 0, sizeof left.rope);

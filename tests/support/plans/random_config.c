@@ -305,6 +305,19 @@ static void add_marian(const struct drawing *drawing)
     add_either(drawing, "activation_function", "\"swish\"", "\"relu\"");
 }
 
+/* Three to nine tokens. */
+static void add_vit(const struct drawing *drawing)
+{
+    static const int classes[] = {3, 5, 10};
+    add_sizes(drawing);
+    add_either(drawing, "image_size", "[4, 10]", "[9, 8]");
+    add_either(drawing, "patch_size", "[2, 4]", "4");
+    add_either(drawing, "num_channels", "1", "3");
+    add_number(drawing, "num_labels", pick(drawing, classes, 3));
+    add_flag(drawing, "qkv_bias");
+    add_either(drawing, "hidden_act", "\"gelu\"", "\"relu\"");
+}
+
 static const struct {
     const char *model_type;
     const char *class;
@@ -328,6 +341,7 @@ static const struct {
     {"roberta", "RobertaForMaskedLM", add_roberta},
     {"marian", "MarianMTModel", add_marian},
     {"nemotron", "NemotronForCausalLM", add_nemotron},
+    {"vit", "ViTForImageClassification", add_vit},
 };
 
 static_assert(sizeof families / sizeof families[0] == RANDOM_CONFIG_FAMILIES, "count them");

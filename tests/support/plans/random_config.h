@@ -11,7 +11,7 @@
 #include "base/text.h"
 
 enum {
-    RANDOM_CONFIG_FAMILIES = 18,
+    RANDOM_CONFIG_FAMILIES = 19,
 };
 
 /* The "model_type" of a family. */

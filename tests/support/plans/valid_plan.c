@@ -69,6 +69,9 @@ static void pick_sizes(struct yk_random *random, int64_t batch, const char *give
     };
     workload.nf4 = workload.lora_rank > 0 && chance(random, 2);
     assert_ok(yk_model_config_parse(text, strlen(text), "small.json", sound->arena, &config));
+    if (yk_model_config_reads_images(config)) {
+        workload.sequence = config->positions;
+    }
     assert_ok(yk_model_cache_create(config, &workload, &sound->cache));
 }
 

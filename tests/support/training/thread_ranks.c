@@ -17,6 +17,7 @@
 enum {
     FEWEST_TOKENS = 2,
     VOCABULARY = 40,
+    FEW_CLASSES = 3, /* that every model of images knows */
 };
 
 /* ---- samples that are made up ---- */
@@ -78,6 +79,23 @@ static yk_status fetch_slice(const struct yk_sampler *sampler, int64_t number,
     return YK_OK;
 }
 
+/* Images of noise, of which some have no class. */
+static yk_status fetch_images(const struct yk_sampler *sampler, int64_t first, int64_t count,
+                              uint8_t *pixels, int32_t *labels)
+{
+    for (int64_t i = 0; i < count; i++) {
+        for (int64_t k = 0; k < sampler->pixel_bytes; k++) {
+            pixels[i * sampler->pixel_bytes + k] = (uint8_t)mix((uint64_t)(first + i), (uint64_t)k);
+        }
+        const uint64_t drawn = mix((uint64_t)(first + i), 1U << 20);
+        labels[i] =
+            drawn % 5 == 0 && (first + i) % 3 > 0 ? -1 : (int32_t)(drawn / 64 % FEW_CLASSES);
+    }
+    return YK_OK;
+}
+
+static const struct yk_sampler_callbacks image_kind = {.destroy = destroy,
+                                                       .fetch_images = fetch_images};
 static const struct yk_sampler_callbacks sample_kind = {.destroy = destroy,
                                                         .fetch_sample = fetch_sample};
 static const struct yk_sampler_callbacks slice_kind = {.destroy = destroy,
@@ -108,10 +126,14 @@ static yk_status make_sampler(const struct rank_run_request *request, struct yk_
         return yk_fail_out_of_memory();
     }
     const bool slices = model->config->encoder_layers > 0;
+    const bool images = yk_model_config_reads_images(model->config);
     *sampler = (struct yk_sampler){
-        .kind = slices ? &slice_kind : &sample_kind,
+        .kind = slices   ? &slice_kind
+                : images ? &image_kind
+                         : &sample_kind,
         .epoch_units = 1000,
-        .sequence = plan->workload.sequence,
+        .sequence = images ? 1 : plan->workload.sequence,
+        .pixel_bytes = yk_model_config_image_bytes(model->config),
         .target_sequence = slices ? plan->workload.sequence : 0,
         .max_slice_tokens = slices ? request->slice_rows : 0,
     };

@@ -138,8 +138,8 @@ struct yk_step_result trainer_step_on(struct trainer *trainer, const struct yk_s
     for (int32_t m = 0; m < M; m++) {
         int64_t first = 0;
         const int64_t samples = yk_plan_member_sample_range(trainer->plan, 0, 0, m, &first);
-        slices[m] =
-            (struct yk_rank_micro_batch){.own = part_of(whole, done, samples, image_bytes), .all = samples};
+        slices[m] = (struct yk_rank_micro_batch){.own = part_of(whole, done, samples, image_bytes),
+                                                 .all = samples};
         done += samples;
     }
     for (int64_t i = 0; i < whole->samples * width; i++) {
