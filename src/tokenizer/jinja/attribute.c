@@ -204,6 +204,12 @@ yk_status yk_jinja_attribute_get_item(struct yk_jinja_run *run, struct yk_jinja_
     if (object.kind == YK_JINJA_UNDEFINED) {
         return yk_jinja_value_fail_undefined(object);
     }
+    if (key.kind == YK_JINJA_SLICE) {
+        return is_sequence(object.kind)
+                   ? get_slice(run, object, key.as.slice, out)
+                   : yk_fail(YK_ERROR_INPUT, "a value of type %s has no slices",
+                             yk_jinja_value_type_name(object));
+    }
     if (object.kind == YK_JINJA_DICT) {
         const struct yk_jinja_value *value = yk_jinja_dict_find(object.as.dict, key);
         if (value) {
@@ -211,9 +217,6 @@ yk_status yk_jinja_attribute_get_item(struct yk_jinja_run *run, struct yk_jinja_
             return YK_OK;
         }
     } else if (is_sequence(object.kind)) {
-        if (key.kind == YK_JINJA_SLICE) {
-            return get_slice(run, object, key.as.slice, out);
-        }
         if (yk_jinja_value_get_integer(key, &index)) {
             YK_TRY(get_index(run, object, index, out, &found));
             if (found) {

@@ -205,20 +205,25 @@ static yk_status read_raw(struct lexer *lexer)
             return YK_OK;
         }
     }
-    return fail(lexer, "{% raw %} has no {% endraw %}");
+    /* jinja2 does not miss the end where nothing follows. */
+    return lexer->at == lexer->length ? YK_OK : fail(lexer, "{% raw %} has no {% endraw %}");
 }
 
 static yk_status read_comment(struct lexer *lexer)
 {
     /* the sign of "{#-" belongs to the beginning: "{#-#}" is a whole comment */
-    size_t at = lexer->at + 2;
-    at += lexer->source[at] == '-' || lexer->source[at] == '+';
-    for (; at < lexer->length; at++) {
+    size_t begin = lexer->at + 2;
+    begin += lexer->source[begin] == '-' || lexer->source[begin] == '+';
+    for (size_t at = begin; at < lexer->length; at++) {
         const size_t length = end_length(lexer, at, "#}");
         if (length > 0) {
             advance(lexer, at + length - lexer->at);
             return YK_OK;
         }
+    }
+    if (begin >= lexer->length) {
+        advance(lexer, lexer->length - lexer->at); /* nothing follows */
+        return YK_OK;
     }
     return fail(lexer, "a comment {# has no end #}");
 }

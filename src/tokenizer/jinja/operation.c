@@ -239,8 +239,7 @@ static yk_status apply_to_others(struct yk_jinja_run *run, enum yk_jinja_operato
     if (operator== YK_JINJA_ADD && left.kind == right.kind && is_list(left.kind)) {
         return add_lists(run, left, right, out);
     }
-    if (operator== YK_JINJA_MODULO && left.kind == YK_JINJA_STRING &&
-        right.kind != YK_JINJA_UNDEFINED) {
+    if (operator== YK_JINJA_MODULO && left.kind == YK_JINJA_STRING) {
         return yk_jinja_string_format_percent(run, left.as.string, right, out);
     }
     if (operator== YK_JINJA_MULTIPLY) {

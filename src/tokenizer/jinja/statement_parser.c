@@ -2,6 +2,8 @@
 
 #include "tokenizer/jinja/expression_parser.h"
 
+#include "base/text.h"
+
 enum {
     MAX_ENDS = 3, /* names that may end a body */
     MAX_BLOCK_NESTED = 100
@@ -285,6 +287,23 @@ static yk_status read_generation(struct yk_jinja_parser *parser,
     return read_last_body(parser, "endgeneration", &statement->body);
 }
 
+/* Fails if there already is a block with this name. Names of blocks are kept with those of variables,
+ * behind a character that variables do not have. */
+static yk_status note_block(struct yk_jinja_parser *parser, const struct yk_jinja_token *name)
+{
+    struct yk_text key = {0};
+    bool added = false;
+    int32_t number = 0;
+    yk_text_addf(&key, "%%%.*s", (int)name->length, name->bytes);
+    yk_status status = yk_text_status(&key);
+    YK_IF_OK(yk_name_index_add(parser->syntax->names, yk_text_chars(&key), &added, &number));
+    yk_text_free(&key);
+    YK_TRY(status);
+    return added ? YK_OK
+                 : yk_fail(YK_ERROR_INPUT, "line %d: there are two blocks with one name",
+                           (int)name->line);
+}
+
 static yk_status read_named_block(struct yk_jinja_parser *parser,
                                   struct yk_jinja_statement *statement)
 {
@@ -294,6 +313,7 @@ static yk_status read_named_block(struct yk_jinja_parser *parser,
         return yk_jinja_expression_parser_fail(parser, "the name of a block is expected");
     }
     parser->token++;
+    YK_TRY(note_block(parser, name));
     statement->scoped = yk_jinja_expression_parser_skip_name(parser, "scoped");
     YK_TRY(read_last_body(parser, "endblock", &statement->body));
     if (parser->token->kind == YK_JINJA_TOKEN_NAME && parser->token->length == name->length &&

@@ -274,15 +274,15 @@ static size_t skip_back(const struct yk_jinja_string *string, size_t at, bool sp
     return at;
 }
 
+/* What remains after the last split keeps the white space at its end. */
 static yk_status split_at_space(struct yk_jinja_run *run, const struct yk_jinja_string *string,
                                 int64_t max, struct yk_jinja_list_builder *builder)
 {
     size_t at = skip(string, 0, true);
     while (at < string->length) {
-        const size_t end =
-            max == 0 ? skip_back(string, string->length, true) : skip(string, at, false);
+        const size_t end = max == 0 ? string->length : skip(string, at, false);
         YK_TRY(append_slice(run, string, at, end, builder));
-        at = max == 0 ? string->length : skip(string, end, true);
+        at = skip(string, end, true);
         max--;
     }
     return YK_OK;
@@ -294,9 +294,9 @@ static yk_status split_at_space_from_right(struct yk_jinja_run *run,
 {
     size_t end = skip_back(string, string->length, true);
     while (end > 0) {
-        const size_t begin = max == 0 ? skip(string, 0, true) : skip_back(string, end, false);
+        const size_t begin = max == 0 ? 0 : skip_back(string, end, false);
         YK_TRY(append_slice(run, string, begin, end, builder));
-        end = max == 0 ? 0 : skip_back(string, begin, true);
+        end = skip_back(string, begin, true);
         max--;
     }
     return YK_OK;

@@ -4,6 +4,7 @@
 struct place {
     bool optional; /* in an "if": unknown filters are an error only when they are used */
     bool in_loop;
+    bool has_loop; /* in a loop, perhaps in a macro in it: "loop" cannot be assigned to */
 };
 
 static yk_status check_statements(const struct yk_jinja_statement *statements, struct place place);
@@ -44,7 +45,20 @@ static yk_status check_expression(const struct yk_jinja_expression *expression, 
     return check_arguments(expression->arguments, inside);
 }
 
-static yk_status check_macro(const struct yk_jinja_macro *macro)
+static yk_status check_target(const struct yk_jinja_expression *target, struct place place)
+{
+    if (target && place.has_loop && target->kind == YK_JINJA_NAME &&
+        target->name == YK_JINJA_NAME_LOOP) {
+        return yk_fail(YK_ERROR_INPUT, "line %d: \"loop\" cannot be assigned to in a loop",
+                       (int)target->line);
+    }
+    for (int32_t i = 0; target && i < target->item_count; i++) {
+        YK_TRY(check_target(target->items[i], place));
+    }
+    return YK_OK;
+}
+
+static yk_status check_macro(const struct yk_jinja_macro *macro, struct place place)
 {
     if (!macro) {
         return YK_OK;
@@ -52,7 +66,7 @@ static yk_status check_macro(const struct yk_jinja_macro *macro)
     for (int32_t i = 0; i < macro->default_count; i++) {
         YK_TRY(check_expression(macro->defaults[i], false));
     }
-    return check_statements(macro->body, (struct place){0});
+    return check_statements(macro->body, (struct place){.has_loop = place.has_loop});
 }
 
 /* Bodies that jinja2 compiles to functions of their own leave the loop around them. */
@@ -60,14 +74,14 @@ static struct place place_of_body(const struct yk_jinja_statement *statement, st
 {
     switch (statement->kind) {
     case YK_JINJA_IF:
-        return (struct place){.optional = true, .in_loop = place.in_loop};
+        return (struct place){true, place.in_loop, place.has_loop};
     case YK_JINJA_FOR:
-        return (struct place){.in_loop = true};
+        return (struct place){.in_loop = true, .has_loop = true};
     case YK_JINJA_GENERATION:
     case YK_JINJA_BLOCK:
-        return (struct place){0};
+        return (struct place){.has_loop = place.has_loop};
     default:
-        return (struct place){.in_loop = place.in_loop};
+        return (struct place){.in_loop = place.in_loop, .has_loop = place.has_loop};
     }
 }
 
@@ -82,11 +96,13 @@ static yk_status check_statement(const struct yk_jinja_statement *statement, str
     }
     YK_TRY(check_expression(statement->expression, place.optional || is_if));
     YK_TRY(check_expression(statement->condition, false));
+    YK_TRY(check_target(statement->target, place));
     for (int32_t i = 0; i < statement->count; i++) {
         YK_TRY(check_expression(statement->values[i], place.optional));
+        YK_TRY(check_target(statement->targets[i], place));
     }
     YK_TRY(check_statements(statement->body, place_of_body(statement, place)));
-    return check_macro(statement->macro);
+    return check_macro(statement->macro, place);
 }
 
 static yk_status check_statements(const struct yk_jinja_statement *statements, struct place place)
@@ -99,10 +115,11 @@ static yk_status check_statements(const struct yk_jinja_statement *statements, s
         while (current->kind == YK_JINJA_IF && current->otherwise &&
                current->otherwise->kind == YK_JINJA_IF && !current->otherwise->next) {
             current = current->otherwise;
-            YK_TRY(check_statement(current, (struct place){true, place.in_loop}));
+            YK_TRY(check_statement(current, (struct place){true, place.in_loop, place.has_loop}));
         }
         const struct place otherwise = {.optional = current->kind == YK_JINJA_IF,
-                                        .in_loop = place.in_loop};
+                                        .in_loop = place.in_loop,
+                                        .has_loop = place.has_loop || current->kind == YK_JINJA_FOR};
         YK_TRY(check_statements(current->otherwise, otherwise));
     }
     return YK_OK;
