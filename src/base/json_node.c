@@ -62,3 +62,17 @@ bool yk_json_node_append_new(struct yk_json *array, struct yk_json *value)
 {
     return json_array_append_new(node_of(array), node_of(value)) == 0;
 }
+
+static int append_bytes(const char *bytes, size_t length, void *out)
+{
+    yk_text_add_bytes(out, bytes, length);
+    return 0;
+}
+
+void yk_json_node_append_text(const struct yk_json *node, struct yk_text *out)
+{
+    if (json_dump_callback(node_of(node), append_bytes, out, JSON_INDENT(2) | JSON_ENCODE_ANY) !=
+        0) {
+        out->failed = true; /* the library has no memory */
+    }
+}

@@ -12,6 +12,7 @@
 #define YK_BASE_JSON_NODE_H
 
 #include "base/json.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +36,8 @@ bool yk_json_node_set_new(struct yk_json *object, const char *key, struct yk_jso
 /* Append to an array: the first shares the value, the second takes over the caller's share. */
 bool yk_json_node_append(struct yk_json *array, const struct yk_json *value);
 bool yk_json_node_append_new(struct yk_json *array, struct yk_json *value);
+
+/* Appends the node as JSON text, with an indent of two spaces and characters as they are. */
+void yk_json_node_append_text(const struct yk_json *node, struct yk_text *out);
 
 #endif

@@ -8,7 +8,8 @@
  * Files of this folder:
  *   memory, errors   arena, array, priority_queue, status, plugin_file (with plugin/status.c)
  *   text             text, text_table, utf8, number, units, nearest_name, name_index
- *   files            file, input_stream, folder, hash, sha256, json (reading), json_write, json_node
+ *   files            file, input_stream, folder, hash, sha256, json (reading), json_write,
+ *                    json_node
  *   options          option
  *   machine          system, clock, deadline, log, random, precision
  */

@@ -67,6 +67,7 @@ static yk_status open_instructions(struct yk_dataset *dataset)
     struct yk_instructions_request inner = {
         .path = request->path,
         .tokenizer = request->tokenizer,
+        .chat_variables = request->chat_variables,
         .longest = request->longest,
         .skip_faulty = request->skip_faulty,
         .until = kept,

@@ -15,7 +15,8 @@
  *   corpus, sentence_pairs, instructions        the data of each kind
  *   file_list, text_reader, lines, json_records read files of text
  *   token_shard                                 reads and writes files of tokens
- *   instruction_files, instruction_encoder      read files of instructions
+ *   instruction_files, instruction_form,
+ *   instruction_encoder                         read files of instructions
  *   gettext_pairs, mo_catalogue,
  *   sentence_pair_cleaning                      collect sentence pairs from gettext catalogues
  *   images/                                     images: files, decoding, resizing, sampling
@@ -24,6 +25,7 @@
 #ifndef YK_DATA_DATASET_H
 #define YK_DATA_DATASET_H
 
+#include "base/json.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "data/images/image_processor.h"
@@ -54,7 +56,9 @@ struct yk_dataset_request {
     int32_t start;   /* pairs: id of the first token that a decoder reads */
     bool skip_faulty; /* pairs, instructions: skip items that are empty or too long; images: leave
                          out images that cannot be decoded; false means: fail */
-    bool packed;      /* instructions: put several instructions into one sample */
+    const struct yk_json *chat_variables; /* instructions: variables of the chat template, an
+                                             object, or NULL */
+    bool packed; /* instructions: put several instructions into one sample */
     const struct yk_image_processor *images; /* images: how the model expects them */
 };
 

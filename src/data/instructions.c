@@ -68,11 +68,6 @@ static yk_status accept_tokens(struct yk_instructions *instructions, int64_t num
 {
     const int64_t start = instructions->starts[instructions->count];
     const int64_t count = instructions->ids.count - start;
-    if (count == 0) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "there is no answer to learn, or an empty one; write it, or leave such "
-                       "lines out by --faulty skip");
-    }
     if (count > request->longest &&
         !(request->cut_long && truncate_tokens(instructions, start, request->longest))) {
         return fail_long(count, request);
@@ -82,45 +77,57 @@ static yk_status accept_tokens(struct yk_instructions *instructions, int64_t num
     return YK_OK;
 }
 
-static bool is_blank(const char *bytes, size_t length)
+/* Appends the tokens of the last instruction. Nothing precedes its first token, which is therefore
+ * not part of the loss. Fails if no token is. */
+static yk_status append_encoded(struct yk_instructions *instructions,
+                                const struct yk_instruction_encoder *encoder)
 {
-    size_t blanks = 0;
-    while (blanks < length && strchr(" \t\r\f\v", bytes[blanks])) {
-        blanks++;
+    struct yk_token_ids *ids = &instructions->ids;
+    const int64_t start = ids->count;
+    bool learned = false;
+    yk_token_ids_add_all(ids, encoder->ids.items, encoder->ids.count);
+    YK_TRY(yk_token_ids_status(ids));
+    for (int64_t i = start; i < ids->count; i++) {
+        learned = learned || (i > start && ids->items[i] < 0);
     }
-    return blanks == length;
+    if (learned) {
+        ids->items[start] = ids->items[start] < 0 ? ~ids->items[start] : ids->items[start];
+        return YK_OK;
+    }
+    return encoder->is_unmarked
+               ? yk_fail(YK_ERROR_INPUT,
+                         "the chat template marks none of its tokens as the assistant's; change "
+                         "its {%% generation %%} blocks, or leave such lines out by --faulty skip")
+               : yk_fail(YK_ERROR_INPUT,
+                         "there is no answer to learn, or an empty one; write it, or leave such "
+                         "lines out by --faulty skip");
 }
 
 static yk_status add_record(struct yk_instructions *instructions, struct reader *reader,
                             int64_t number)
 {
-    const struct yk_instructions_request *request = reader->request;
     const struct source *source = &reader->sources[reader->at];
-    const struct yk_json_records *records = &source->records;
-    const char *bytes = records->lines->items[number];
-    size_t length = records->lines->lengths[number];
+    const char *bytes = NULL;
+    size_t length = 0;
     struct yk_text place = {0};
-    if (number == 0) { /* a byte order mark is not part of the first line */
-        const size_t mark = yk_json_records_bom_length(bytes, length);
-        bytes += mark;
-        length -= mark;
-    }
-    if (is_blank(bytes, length)) {
+    if (!yk_json_records_get(&source->records, number, &bytes, &length)) {
         return YK_OK;
     }
-    yk_status status =
-        yk_instruction_encoder_encode(&reader->encoder, bytes, length, &instructions->ids);
+    yk_status status = yk_instruction_encoder_encode(&reader->encoder, bytes, length);
+    bool can_skip = status == YK_ERROR_INPUT && reader->encoder.is_faulty;
     if (status == YK_OK) {
-        status = accept_tokens(instructions, number, request);
-        if (status != YK_OK && request->skip_faulty) {
-            instructions->ids.count = instructions->starts[instructions->count];
-            instructions->skipped++;
-            return YK_OK;
-        }
+        status = append_encoded(instructions, &reader->encoder);
+        YK_IF_OK(accept_tokens(instructions, number, reader->request));
+        can_skip = status == YK_ERROR_INPUT;
+    }
+    if (can_skip && reader->request->skip_faulty) {
+        instructions->ids.count = instructions->starts[instructions->count];
+        instructions->skipped++;
+        return YK_OK;
     }
     if (status != YK_OK) {
-        yk_json_records_describe_location(records, number, reader->encoder.fault, source->path,
-                                          &place);
+        yk_json_records_describe_location(&source->records, number, reader->encoder.fault,
+                                          source->path, &place);
         status = yk_status_prefix_message(status, yk_text_chars(&place));
         yk_text_free(&place);
     }
@@ -171,8 +178,11 @@ static yk_status fill(struct yk_instructions *instructions, struct reader *reade
     instructions->starts = calloc((size_t)count + 1, sizeof *instructions->starts);
     instructions->lines = calloc((size_t)count + 1, sizeof *instructions->lines);
     YK_TRY_ALLOCATED(instructions->starts && instructions->lines);
-    YK_TRY(yk_instruction_encoder_open(reader->request->tokenizer, &reader->encoder));
     const struct yk_instructions_request *request = reader->request;
+    const struct yk_instruction_encoder_options options = {
+        .chat = {.variables = request->chat_variables},
+    };
+    YK_TRY(yk_instruction_encoder_open(request->tokenizer, &options, &reader->encoder));
     const int64_t first = yk_lines_index_at_fraction(count, request->from);
     const int64_t end =
         request->until > 0 ? yk_lines_index_at_fraction(count, request->until) : count;
@@ -197,10 +207,13 @@ static yk_status create(struct reader *reader, struct yk_instructions **out)
 /* Whether the file is one object that spans several lines. */
 static bool is_one_object(const char *bytes, size_t length)
 {
-    const size_t mark = yk_json_records_bom_length(bytes, length);
+    size_t mark = yk_json_records_bom_length(bytes, length);
     struct yk_json *root = NULL;
     while (length > mark && strchr(" \t\r\n", bytes[length - 1])) {
         length--;
+    }
+    while (mark < length && strchr(" \t\r\n", bytes[mark])) {
+        mark++;
     }
     if (!memchr(bytes + mark, '\n', length - mark) ||
         yk_json_parse(bytes + mark, length - mark, &root) != YK_OK) {
@@ -221,7 +234,7 @@ static yk_status explain(const char *bytes, size_t length, const char *path)
             ? yk_fail(YK_ERROR_INPUT,
                       "%s: one object over several lines is no data to train on: there must be "
                       "a list of objects, or one object a line, each "
-                      "with " YK_INSTRUCTION_SUPPORTED_KEYS_TEXT
+                      "with " YK_INSTRUCTION_FORM_KEYS_TEXT
                       "; plain text has another name, such as .txt",
                       path)
             : yk_fail(YK_ERROR_INPUT, "%s", yk_text_chars(&message));

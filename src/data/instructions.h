@@ -1,29 +1,43 @@
 /*
  * Instructions: prompts and completions as tokens. The source is a file or a folder. A file has one
- * JSON object per line, or is one list of objects. The files of a folder are read as if they were
- * one file. Unknown members, blank lines and a byte order mark are ignored. An object has one of
- * four formats:
+ * JSON object per line, or is one list of objects; gzip data is decompressed. The files of a folder
+ * are read as if they were one file. Unknown members, blank lines and a byte order mark are
+ * ignored. An object has one of these forms:
  *
+ *   {"messages": [{"role": "user", "content": "…"}, …]}
+ *       A conversation in OpenAI's form, which the chat template of the model writes
+ *       (tokenizer/chat_template.h). What the assistant says is part of the loss
+ *       (tokenizer/chat_mask.h). Messages are passed to the template with all their members
+ *       ("tool_calls", "reasoning_content" …); "tools" (a list, or its JSON text), "documents" and
+ *       "chat_template_kwargs" (an object with variables of the template) of the object, too.
+ *   {"conversations": [{"from": "human", "value": "…"}, {"from": "gpt", "value": "…"}, …]}
+ *       A conversation in ShareGPT's form. Roles are "system", "human", "gpt", "tool",
+ *       "observation" (what a tool returned) and "function_call", whose value is the JSON text of a
+ *       call, {"name": …, "arguments": …}, or of a list of calls. The object may have "system" and
+ *       all other members of the form above. Both forms may have either kind of messages.
  *   {"prompt": "…", "completion": "…"}
  *       Prompt and completion are encoded separately. The begin token comes before the prompt, if
  *       the tokenizer adds begin tokens. The end token comes after the completion; a tokenizer
  *       without an end token is an error. The completion and the end token are part of the loss.
- *   {"messages": [{"role": "system" | "user" | "assistant", "content": "…"}, …]}
- *       A chat in Llama 3's format (tokenizer/chat_template.h). The content of the assistant's
- *       messages and the <|eot_id|> after each of them are part of the loss.
- *   {"conversations": [{"from": "system" | "human" | "gpt", "value": "…"}, …]}
- *       A chat in ShareGPT's format, which is encoded in the same way.
+ *   {"prompt": [messages], "completion": [messages]}
+ *       A conversation. All that follows the prompt is part of the loss.
  *   {"instruction": "…", "input": "…", "output": "…"}
- *       Alpaca's format (Taori et al., 2023): a template converts it to a prompt and a completion.
- *       "input" may be empty, null or missing.
+ *       Alpaca's form (Taori et al., 2023). "input" may be empty, null or missing. If the model has
+ *       a chat template of its own, this becomes a conversation: "system" if there is one, the
+ *       questions and answers of "history" ([["…", "…"], …]), instruction and input with a newline
+ *       between them as the user's message, and the output as the answer. Otherwise Alpaca's words
+ *       make it a prompt and a completion.
+ *   {"text": "…"}
+ *       A text, all of which is part of the loss, with the begin and the end token around it, if
+ *       the tokenizer has them.
  *
  * The first token is never part of the loss. An instruction is faulty if its completion is empty,
- * if a chat has no message of the assistant, if one of the assistant's messages is empty or only
- * white space, or if the instruction is longer than allowed. Either the first faulty instruction is
- * an error, whose message contains the line, or all faulty instructions are skipped and counted.
- * Instructions that are too long can be truncated instead, if a token that is part of the loss
- * remains. Invalid JSON, missing members, members of another type, unknown roles, and text that is
- * not UTF-8 or cannot be encoded are always errors.
+ * if a conversation has no message of the assistant, if one of the assistant's messages says
+ * nothing, if the chat template refuses the conversation or marks no token as the assistant's, or
+ * if the instruction is longer than allowed. Either the first faulty instruction is an error, whose
+ * message contains the line, or all faulty instructions are skipped and counted. Instructions that
+ * are too long can be truncated instead, if a token that is part of the loss remains. Invalid JSON,
+ * missing members and members of another type are always errors.
  *
  * All tokens are held in memory, five bytes each. Instructions are immutable: any number of threads
  * may use them. They do not refer to the request.
@@ -32,6 +46,7 @@
 #define YK_DATA_INSTRUCTIONS_H
 
 #include "base/arena.h"
+#include "base/json.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "data/file_list.h"
@@ -57,7 +72,9 @@ struct yk_instructions {
 struct yk_instructions_request {
     const char *path;
     const struct yk_tokenizer *tokenizer;
-    int64_t longest;  /* maximum number of tokens of an instruction */
+    const struct yk_json *chat_variables; /* an object with variables of the chat template; NULL
+                                             means: none */
+    int64_t longest;                      /* maximum number of tokens of an instruction */
     bool skip_faulty; /* skip faulty instructions; false means: the first one is an error */
     bool cut_long;    /* truncate instructions that are too long */
     double from;      /* skip this fraction of all lines or list elements at the beginning */

@@ -153,6 +153,22 @@ yk_status yk_json_records_split(const char *bytes, size_t length, const char *so
                         : yk_lines_split(bytes, length, source, &out->lines);
 }
 
+bool yk_json_records_get(const struct yk_json_records *records, int64_t index, const char **bytes,
+                         size_t *length)
+{
+    const char *first = records->lines->items[index];
+    const size_t all = records->lines->lengths[index];
+    const size_t mark = index == 0 ? yk_json_records_bom_length(first, all) : 0;
+    *bytes = first + mark;
+    *length = all - mark;
+    for (size_t i = 0; i < *length; i++) {
+        if (!strchr(" \t\r\f\v", (*bytes)[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void yk_json_records_free(struct yk_json_records *records)
 {
     yk_lines_destroy(records->lines);

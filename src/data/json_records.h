@@ -28,6 +28,11 @@ yk_status yk_json_records_split(const char *bytes, size_t length, const char *so
 /* Accepts a struct that is {0}. */
 void yk_json_records_free(struct yk_json_records *records);
 
+/* Sets `*bytes` and `*length` to record `index`, without a byte order mark before the first one.
+ * Returns false if the record is blank. */
+bool yk_json_records_get(const struct yk_json_records *records, int64_t index, const char **bytes,
+                         size_t *length);
+
 /* Appends the location of a line of record `index`: "a.jsonl:3", or "a.json:17: element 3". `line`
  * is the number of the line within the record, from 0. */
 void yk_json_records_describe_location(const struct yk_json_records *records, int64_t index,

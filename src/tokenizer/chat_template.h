@@ -1,6 +1,12 @@
 /*
- * Chat template: encodes the messages of a conversation in the format on which Llama 3 was trained
- * (Dubey et al., 2024):
+ * Chat template: writes conversations in the form that a model was trained on, as transformers'
+ * apply_chat_template() does. The template is a Jinja program (tokenizer/jinja/template.h). It
+ * comes from the chat files of the tokenizer: chat_template.jinja or, if there is none,
+ * "chat_template" in tokenizer_config.json, which is a string or a list of templates with names.
+ * "tool_use" is for conversations with tools if it exists, "default" for all others.
+ *
+ * If a tokenizer has no chat files with a template, but the special tokens of Llama 3 (Dubey et
+ * al., 2024), the template is yoke's own for Llama 3's format:
  *
  *   <|begin_of_text|><|start_header_id|>system<|end_header_id|>
  *
@@ -8,68 +14,67 @@
  *
  *   Hello<|eot_id|>…
  *
- * The tokens equal those of Llama 3's own template in Hugging Face's apply_chat_template(): white
- * space around a message is removed, and special tokens inside a message are recognized. (The
- * template of Llama 3.1 also adds dates to the first message; this template does not.)
+ * A template reads these variables; of two with the same name, the last one counts:
+ *   - the special tokens of the chat files: bos_token, eos_token, pad_token … Without
+ *     tokenizer_config.json and special_tokens_map.json, they are the tokenizer's tokens with these
+ *     roles (enum yk_token_role).
+ *   - the variables that it was opened with
+ *   - the variables of the conversation
+ *   - messages, tools, documents and add_generation_prompt
  *
- * A template uses an encoder, so only one thread at a time may use the template. The tokenizer and
- * the encoder must outlive the template.
+ * A template is immutable: any number of threads may share it.
  */
 #ifndef YK_TOKENIZER_CHAT_TEMPLATE_H
 #define YK_TOKENIZER_CHAT_TEMPLATE_H
 
+#include "base/json.h"
 #include "base/status.h"
-#include "base/text.h"
-#include "tokenizer/token_ids.h"
+#include "tokenizer/chat_conversation.h"
+#include "tokenizer/jinja/template.h"
 #include "tokenizer/tokenizer.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum yk_chat_role {
-    YK_CHAT_SYSTEM,
-    YK_CHAT_USER,
-    YK_CHAT_ASSISTANT,
-    YK_CHAT_ROLE_COUNT
+struct yk_chat_template;
+
+struct yk_chat_template_options {
+    const struct yk_json *variables; /* an object, which the template shares; NULL means: none */
+    int64_t unix_time_s; /* the time that templates write as today's; 0 means: the current time */
 };
 
-/* Finds a role by the name that it has in data files ("system", "user", "assistant"). Returns false
- * if no role has this name. */
-bool yk_chat_template_find_role(const char *name, enum yk_chat_role *out);
-
-struct yk_chat_template {
-    struct yk_tokenizer_encoder *encoder;
-    struct yk_token_ids
-        headers[YK_CHAT_ROLE_COUNT]; /* by role: the tokens before the content of a message */
-    struct yk_text text;             /* buffer for a message */
-    int32_t begin_id;                /* token that begins a conversation */
-};
-
-/* Opens a template. Fails if the tokenizer lacks a special token of the format. The error message
- * contains the name of the token. */
+/* Opens the template of a tokenizer. `options` may be NULL. Fails if there is no template; the
+ * message says how to name one. The template does not refer to the tokenizer. */
 yk_status yk_chat_template_open(const struct yk_tokenizer *tokenizer,
-                                struct yk_tokenizer_encoder *encoder,
-                                struct yk_chat_template *out) YK_MUST_USE;
-/* Accepts a struct that is {0}. */
+                                const struct yk_chat_template_options *options,
+                                struct yk_chat_template **out) YK_MUST_USE;
 void yk_chat_template_close(struct yk_chat_template *chat);
 
-/* Appends the token that begins a conversation. */
-void yk_chat_template_append_begin_token(const struct yk_chat_template *chat,
-                                         struct yk_token_ids *out);
+/* Returns the token that ends an answer, eos_token of the chat files, or NULL if there is none. */
+const char *yk_chat_template_end_token(const struct yk_chat_template *chat);
 
-/* Appends only the tokens before a message's content. A model can then generate the content. */
-void yk_chat_template_append_header_tokens(const struct yk_chat_template *chat,
-                                           enum yk_chat_role role, struct yk_token_ids *out);
+/* Returns whether the chat files of a tokenizer have a template. */
+bool yk_chat_template_is_in_files(const struct yk_tokenizer *tokenizer);
 
-/* Appends a message. Sets `*first` to the index in `out` of the first token of the content, or of
- * the end token if the content is empty. `source` is the prefix of error messages. */
-yk_status yk_chat_template_encode_message(struct yk_chat_template *chat, enum yk_chat_role role,
-                                          const char *content, const char *source,
-                                          struct yk_token_ids *out, int64_t *first) YK_MUST_USE;
+/* Parses variables that a user has typed: a JSON object, or names and values such as
+ * "enable_thinking=false,style=short", where a value that is no JSON is a string. */
+yk_status yk_chat_template_parse_variables(const char *text, struct yk_json **out) YK_MUST_USE;
 
-/* Finds the part of `text` without the white space at both ends; white space is what Python's
- * strip() removes. Returns a pointer to the beginning of this part, and sets `*length` to its
- * number of bytes, which may be 0. */
-const char *yk_chat_template_trim_white_space(const char *text, size_t *length);
+/* What to write of a conversation. */
+struct yk_chat_template_range {
+    int64_t messages; /* only so many messages, from the first on */
+    bool prompt;      /* and the beginning of an answer, which a model then continues */
+};
+
+/* Renders a conversation into `out`. Fails as yk_jinja_template_render() does. */
+yk_status yk_chat_template_render(const struct yk_chat_template *chat,
+                                  const struct yk_chat_conversation *conversation,
+                                  struct yk_chat_template_range range,
+                                  struct yk_jinja_output *out) YK_MUST_USE;
+
+/* Returns whether the template for this conversation marks what the assistant says by
+ * {% generation %} blocks. */
+bool yk_chat_template_has_generation(const struct yk_chat_template *chat,
+                                     const struct yk_chat_conversation *conversation);
 
 #endif

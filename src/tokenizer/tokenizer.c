@@ -20,6 +20,7 @@
 /* The tokenizer owns its components, which are immutable. */
 struct yk_tokenizer {
     struct yk_text file;
+    struct yk_chat_files chat_files;
     struct yk_character_vocabulary
         *vocabulary; /* of a character tokenizer, which has no other component */
 
@@ -54,6 +55,7 @@ void yk_tokenizer_destroy(struct yk_tokenizer *tokenizer)
 {
     if (tokenizer) {
         yk_text_free(&tokenizer->file);
+        yk_chat_files_free(&tokenizer->chat_files);
         yk_character_vocabulary_destroy(tokenizer->vocabulary);
         yk_normalizer_destroy(tokenizer->normalizer);
         yk_pre_tokenizer_destroy(tokenizer->pre_tokenizer);
@@ -131,15 +133,51 @@ yk_status yk_tokenizer_parse(const char *bytes, size_t length, const char *sourc
     return YK_OK;
 }
 
+yk_status yk_tokenizer_read_chat_files(struct yk_tokenizer *tokenizer, const char *folder)
+{
+    return yk_chat_files_read_folder(folder, &tokenizer->chat_files);
+}
+
+yk_status yk_tokenizer_read_chat_template(struct yk_tokenizer *tokenizer, const char *path)
+{
+    return yk_chat_files_read_template(&tokenizer->chat_files, path);
+}
+
+const struct yk_chat_files *yk_tokenizer_get_chat_files(const struct yk_tokenizer *tokenizer)
+{
+    return &tokenizer->chat_files;
+}
+
+/* Reads the chat files of the folder of a file. */
+static yk_status read_neighbours(struct yk_tokenizer *tokenizer, const char *path)
+{
+    struct yk_text folder = {0};
+    const char *slash = strrchr(path, '/');
+    if (strcmp(path, "-") == 0) {
+        return YK_OK;
+    }
+    yk_text_add_bytes(&folder, slash ? path : ".", slash ? (size_t)(slash - path) : 1);
+    yk_text_add(&folder, folder.length == 0 ? "/" : "");
+    yk_status status = yk_text_status(&folder);
+    YK_IF_OK(yk_tokenizer_read_chat_files(tokenizer, yk_text_chars(&folder)));
+    yk_text_free(&folder);
+    return status;
+}
+
 yk_status yk_tokenizer_open(const char *path, struct yk_tokenizer **out)
 {
     struct yk_text chosen = {0};
     struct yk_text bytes = {0};
+    struct yk_tokenizer *tokenizer = NULL;
     yk_status status = yk_tokenizer_files_read(path, &bytes, &chosen);
-    YK_IF_OK(yk_tokenizer_parse(yk_text_chars(&bytes), bytes.length, yk_text_chars(&chosen), out));
+    YK_IF_OK(yk_tokenizer_parse(yk_text_chars(&bytes), bytes.length, yk_text_chars(&chosen),
+                                &tokenizer));
+    YK_IF_OK(read_neighbours(tokenizer, yk_text_chars(&chosen)));
     yk_text_free(&bytes);
     yk_text_free(&chosen);
-    return status;
+    YK_TRY_OR_CLEAN_UP(status, yk_tokenizer_destroy(tokenizer));
+    *out = tokenizer;
+    return YK_OK;
 }
 
 yk_status yk_tokenizer_create_character_level(const struct yk_character_vocabulary *vocabulary,

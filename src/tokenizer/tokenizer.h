@@ -25,7 +25,8 @@
  *   token_trie
  *   byte_level, unicode, regex                              characters and patterns
  *   bpe_trainer, bpe_pair_queue.c, word_counts, bpe_file    training of a byte-level BPE
- *   chat_template                                           Llama 3's chat template
+ *   chat_files, chat_conversation, chat_template, chat_mask chats by the template of a model
+ *   jinja/                                                  the language of these templates
  *   chunk_boundary                                          places where a long text can be cut
  *   formats/                                                files in other formats
  */
@@ -35,6 +36,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "tokenizer/character_vocabulary.h"
+#include "tokenizer/chat_files.h"
 #include "tokenizer/token_ids.h"
 #include "tokenizer/token_spans.h"
 
@@ -63,9 +65,20 @@ enum yk_token_role {
 yk_status yk_tokenizer_parse(const char *bytes, size_t length, const char *source,
                              struct yk_tokenizer **out) YK_MUST_USE;
 
-/* Opens the tokenizer file at `path`, or the one in the folder `path`. Files of SentencePiece, GPT-2
- * and BERT are converted; see tokenizer/formats/tokenizer_files.h. */
+/* Opens the tokenizer file at `path`, or the one in the folder `path`. Files of SentencePiece,
+ * GPT-2 and BERT are converted; see tokenizer/formats/tokenizer_files.h. Reads the chat files
+ * beside it, too. */
 yk_status yk_tokenizer_open(const char *path, struct yk_tokenizer **out) YK_MUST_USE;
+
+/* Reads the chat files of a folder, or a chat template from the file `path`, which replaces the one
+ * that the tokenizer has. To be called before the tokenizer is shared. */
+yk_status yk_tokenizer_read_chat_files(struct yk_tokenizer *tokenizer,
+                                       const char *folder) YK_MUST_USE;
+yk_status yk_tokenizer_read_chat_template(struct yk_tokenizer *tokenizer,
+                                          const char *path) YK_MUST_USE;
+
+/* Returns the chat files, which the tokenizer owns. */
+const struct yk_chat_files *yk_tokenizer_get_chat_files(const struct yk_tokenizer *tokenizer);
 
 /* Creates a character tokenizer. Copies the vocabulary. */
 yk_status yk_tokenizer_create_character_level(const struct yk_character_vocabulary *vocabulary,

@@ -124,6 +124,20 @@ static void the_first_token_bears_no_loss(void **state)
     yk_tokenizer_destroy(bare);
 }
 
+/* A text of its own bears loss from its first token to its end. */
+static void a_text_bears_loss_as_a_whole(void **state)
+{
+    (void)state;
+    static const int32_t tokens[] = {1, 6, 7, 2};
+    static const bool bears[] = {false, true, true, true};
+    struct yk_instructions *instructions = read_text("{\"text\": \"w2 w3\"}");
+    const struct yk_instruction given = yk_instructions_at(instructions, 0);
+    assert_int_equal(given.count, 4);
+    assert_memory_equal(given.tokens, tokens, sizeof tokens);
+    assert_memory_equal(given.has_loss, bears, sizeof bears);
+    yk_instructions_close(instructions);
+}
+
 #define GOOD "{\"prompt\": \"w0\", \"completion\": \"w1\"}\n"
 
 static void a_byte_order_mark_begins_the_file_and_no_line(void **state)
@@ -145,8 +159,11 @@ static void a_byte_order_mark_begins_the_file_and_no_line(void **state)
 }
 
 #define FORMS                                                                                      \
-    "\"prompt\" and \"completion\", \"messages\", \"conversations\", or \"instruction\" and "      \
-    "\"output\""
+    "\"messages\", \"conversations\", \"prompt\" and \"completion\", \"instruction\" and "         \
+    "\"output\", or \"text\""
+#define NO_TEMPLATE                                                                                \
+    "the model has no chat template: neither is there a chat_template.jinja beside its tokenizer " \
+    "nor a \"chat_template\" in its tokenizer_config.json; name one by --chat-template FILE"
 
 static void malformed_lines_are_refused_by_their_number(void **state)
 {
@@ -159,7 +176,25 @@ static void malformed_lines_are_refused_by_their_number(void **state)
          "a.jsonl:3: column 32: broken JSON: unexpected token"},
         {"[1]", "a.jsonl:3: it must be an object with " FORMS},
         {"w0", "a.jsonl:3: it must be an object with " FORMS},
-        {"{\"text\": \"w0\"}", "a.jsonl:3: there must be " FORMS},
+        {"{\"texts\": \"w0\"}", "a.jsonl:3: there must be " FORMS},
+        {"{\"text\": [\"w0\"]}", "a.jsonl:3: \"text\" must be a string, not a list"},
+        {"{\"prompt\": [], \"completion\": \"w0\"}",
+         "a.jsonl:3: \"completion\" must be a list, not a string"},
+        {"{\"instruction\": \"w0\", \"output\": \"w1\", \"system\": \"w2\"}",
+         "a.jsonl:3: \"system\" has no place in a prompt without a chat template; name one by "
+         "--chat-template FILE"},
+        {"{\"messages\": [], \"tools\": {}}", "a.jsonl:3: \"tools\" must be a list, not an object"},
+        {"{\"messages\": [], \"tools\": \"[\"}",
+         "a.jsonl:3: \"tools\": line 1, column 1: broken JSON: ']' expected near end of file"},
+        {"{\"messages\": [], \"documents\": 1}",
+         "a.jsonl:3: \"documents\" must be a list, not a number"},
+        {"{\"messages\": [], \"chat_template_kwargs\": []}",
+         "a.jsonl:3: \"chat_template_kwargs\" must be an object, not a list"},
+        {"{\"conversations\": [{\"from\": \"robot\", \"value\": \"w0\"}]}",
+         "a.jsonl:3: message 1: \"from\" is \"robot\"; it must be \"system\", \"human\", \"gpt\", "
+         "\"tool\", \"function_call\" or \"observation\""},
+        {"{\"conversations\": [{\"from\": \"human\"}]}",
+         "a.jsonl:3: message 1: \"value\" is missing"},
         {"{\"prompt\": \"w0\"}", "a.jsonl:3: \"completion\" is missing"},
         {"{\"completion\": \"w0\"}", "a.jsonl:3: \"prompt\" is missing"},
         {"{\"prompt\": 1, \"completion\": \"w0\"}",
@@ -168,9 +203,7 @@ static void malformed_lines_are_refused_by_their_number(void **state)
         {"{\"instruction\": \"w0\", \"output\": \"w1\", \"input\": {}}",
          "a.jsonl:3: \"input\" must be a string, not an object"},
         {"{\"messages\": \"w0\"}", "a.jsonl:3: \"messages\" must be a list, not a string"},
-        {"{\"messages\": []}",
-         "a.jsonl:3: the tokenizer has no special token <|begin_of_text|>, which messages are "
-         "written with; use one that was made for chats, or prompts and completions"},
+        {"{\"messages\": []}", "a.jsonl:3: " NO_TEMPLATE},
         {"{\"prompt\": \"w0\\u0000\", \"completion\": \"w1\"}",
          "a.jsonl:3: column 21: broken JSON: \\u0000 is not allowed in a string"},
         {"\xef\xbb\xbf{\"prompt\": \"w0\", \"completion\": \"w1\"}",
@@ -205,11 +238,14 @@ static void malformed_messages_are_refused_by_their_number(void **state)
         {"{\"role\": \"user\", \"content\": \"\"}, 7",
          "a.jsonl:1: message 2: it must be an object, not a number"},
         {"{\"content\": \"\"}", "a.jsonl:1: message 1: \"role\" is missing"},
-        {"{\"role\": \"user\", \"content\": null}",
-         "a.jsonl:1: message 1: \"content\" must be a string, not null"},
+        {"{\"role\": \"user\", \"content\": null}", "a.jsonl:1: message 1: \"content\" is missing"},
+        {"{\"role\": \"user\", \"content\": 7}",
+         "a.jsonl:1: message 1: \"content\" must be a string or a list, not a number"},
+        {"{\"role\": 7, \"content\": \"\"}",
+         "a.jsonl:1: message 1: \"role\" must be a string, not a number"},
         {"{\"role\": \"tool\", \"content\": \"w0\"}",
-         "a.jsonl:1: message 1: \"role\" is \"tool\"; it must be \"system\", \"user\" or "
-         "\"assistant\""},
+         "a.jsonl:1: the chat template of Llama 3: line 4: the template refuses the conversation: "
+         "the role of a message must be system, user or assistant, not tool"},
         {"{\"role\": \"user\", \"content\": \"w0\"}",
          "a.jsonl:1: there is no answer to learn, or an empty one; write it, or leave such lines "
          "out by --faulty skip"},
@@ -311,10 +347,6 @@ static void a_conversation_is_a_chat_in_other_words(void **state)
     assert_same(given, expected);
     yk_instructions_close(given);
     yk_instructions_close(expected);
-    static const char tool[] = "{\"conversations\": [{\"from\": \"tool\", \"value\": \"w0\"}]}";
-    assert_fails(yk_instructions_parse(tool, strlen(tool), &request, &given), YK_ERROR_INPUT,
-                 "a.jsonl:1: message 1: \"from\" is \"tool\"; it must be \"system\", \"human\" or "
-                 "\"gpt\"");
     yk_tokenizer_destroy(tokenizer);
 }
 
@@ -330,7 +362,7 @@ static void json_that_is_no_instructions_is_refused(void **state)
         {"[1, 2]", "a.json:1: element 1: it must be an object with " FORMS},
         {"[" ONE ",\n\"w0\"]", "a.json:2: element 2: it must be an object with " FORMS},
         {"[\n" ONE ",\n[]]", "a.json:3: element 2: it must be an object with " FORMS},
-        {"[" ONE ", {\"text\": \"w0\"}]", "a.json:1: element 2: there must be " FORMS},
+        {"[" ONE ", {\"texts\": \"w0\"}]", "a.json:1: element 2: there must be " FORMS},
         {"[" ONE ",\n{\"prompt\": \"w0\"}]", "a.json:2: element 2: \"completion\" is missing"},
         {"[" ONE ",\n{\"prompt\":\n \"w0\",\n \"completion\": }]",
          "a.json:4: element 2: column 16: broken JSON: unexpected token"},
@@ -385,7 +417,7 @@ static void data_may_be_longer_than_a_document(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-static void a_missing_special_token_is_named(void **state)
+static void a_missing_template_or_end_token_is_named(void **state)
 {
     (void)state;
     static const char *const chat_names[] = {"<|begin_of_text|>", "<|start_header_id|>",
@@ -397,8 +429,7 @@ static void a_missing_special_token_is_named(void **state)
     struct yk_instructions *instructions = NULL;
     request.tokenizer = tokenizer;
     assert_fails(yk_instructions_parse(text, strlen(text), &request, &instructions), YK_ERROR_INPUT,
-                 "a.jsonl:1: the tokenizer has no special token <|eot_id|>, which messages are "
-                 "written with; use one that was made for chats, or prompts and completions");
+                 "a.jsonl:1: " NO_TEMPLATE);
     assert_fails(yk_instructions_parse(prompt, strlen(prompt), &request, &instructions),
                  YK_ERROR_INPUT,
                  "a.jsonl:1: the tokenizer has no token that ends a text, such as "
@@ -509,6 +540,40 @@ static void a_file_is_read_by_its_path(void **state)
     assert_int_equal(support_scratch_drop(state), 0);
 }
 
+static int32_t count_files(const char *path)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_file_list files = {0};
+    assert_ok(yk_arena_create(&arena));
+    assert_ok(yk_instruction_files_find(path, arena, &files));
+    yk_arena_destroy(arena);
+    return files.count;
+}
+
+/* The two lines of the test above, as Python's gzip.compress() makes them smaller. */
+static void compressed_data_is_read(void **state)
+{
+    (void)state;
+    static const unsigned char bytes[] = {
+        0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xab, 0x56, 0x2a, 0x28,
+        0xca, 0xcf, 0x2d, 0x28, 0x51, 0xb2, 0x52, 0x50, 0x2a, 0x37, 0x50, 0xd2, 0x51, 0x50,
+        0x4a, 0x06, 0x72, 0x73, 0x52, 0x4b, 0x32, 0xf3, 0xf3, 0xc0, 0x62, 0x86, 0x4a, 0xb5,
+        0x5c, 0xd5, 0xc4, 0x28, 0x02, 0x00, 0x47, 0x01, 0xff, 0x9c, 0x4a, 0x00, 0x00, 0x00,
+    };
+    static const char *const files[] = {"b.jsonl.gz", "b.jsonl", "b"};
+    assert_int_equal(support_scratch_make(state), 0);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        struct yk_instructions_request request = plain_request();
+        struct yk_instructions *instructions = NULL;
+        request.path = support_scratch_write(files[i], bytes, sizeof bytes);
+        assert_int_equal(count_files(request.path), 1);
+        assert_ok(yk_instructions_open(&request, &instructions));
+        assert_int_equal(instructions->count, 2);
+        yk_instructions_close(instructions);
+    }
+    assert_int_equal(support_scratch_drop(state), 0);
+}
+
 #define LIST                                                                                       \
     "[{\"prompt\": \"w2\", \"completion\": \"w3\"}, {\"prompt\": \"w4\", \"completion\": \"w5\"}]"
 
@@ -554,16 +619,6 @@ static void a_folder_is_its_files_one_after_the_other(void **state)
     assert_int_equal(support_scratch_drop(state), 0);
 }
 
-static int32_t count_files(const char *path)
-{
-    struct yk_arena *arena = NULL;
-    struct yk_file_list files = {0};
-    assert_ok(yk_arena_create(&arena));
-    assert_ok(yk_instruction_files_find(path, arena, &files));
-    yk_arena_destroy(arena);
-    return files.count;
-}
-
 static void files_are_known_by_name_or_beginning(void **state)
 {
     (void)state;
@@ -587,7 +642,10 @@ static void files_are_known_by_name_or_beginning(void **state)
         {"a", "{\"instruction\": \"{\", \"output\": 1}", true},
         {"a", "{\"messages\": {\"hello\": \"Hallo\"}}", false},
         {"a", "{\"instruction\": \"w0\"}", false},
-        {"a", "{\"text\": \"w0\"}\n" GOOD, false},
+        {"a", "{\"text\": \"w0\"}\n" GOOD, true},
+        {"a", "{\"text\": [\"w0\"]}\n" GOOD, false},
+        {"a.JSONL.gz", "x", true},
+        {"a.gz", "x", false},
         {"a", "{prompt, completion}", false},
         {"a", "{\"prompt\": \"w0\", \"completion\": \"w1\"", false},
         {"a", "[[" GOOD "]]", false},
@@ -643,6 +701,7 @@ int main(void)
         cmocka_unit_test(tokens_and_losses_are_those_of_hugging_face),
         cmocka_unit_test(loss_is_on_the_completion_and_its_end),
         cmocka_unit_test(the_first_token_bears_no_loss),
+        cmocka_unit_test(a_text_bears_loss_as_a_whole),
         cmocka_unit_test(a_byte_order_mark_begins_the_file_and_no_line),
         cmocka_unit_test(malformed_lines_are_refused_by_their_number),
         cmocka_unit_test(malformed_messages_are_refused_by_their_number),
@@ -650,11 +709,12 @@ int main(void)
         cmocka_unit_test(a_conversation_is_a_chat_in_other_words),
         cmocka_unit_test(json_that_is_no_instructions_is_refused),
         cmocka_unit_test(data_may_be_longer_than_a_document),
-        cmocka_unit_test(a_missing_special_token_is_named),
+        cmocka_unit_test(a_missing_template_or_end_token_is_named),
         cmocka_unit_test(faulty_lines_are_refused),
         cmocka_unit_test(faulty_lines_are_left_out_where_it_is_wished),
         cmocka_unit_test(long_lines_are_cut_off_where_it_is_wished),
         cmocka_unit_test(a_file_is_read_by_its_path),
+        cmocka_unit_test(compressed_data_is_read),
         cmocka_unit_test(a_folder_is_its_files_one_after_the_other),
         cmocka_unit_test(files_are_known_by_name_or_beginning),
         cmocka_unit_test(a_folder_of_text_and_instructions_is_refused),

@@ -7,8 +7,8 @@
 
 tests/data/fixtures/instructions.json holds the text of a tokenizer.json, a small one with Llama 3's cuts,
 special tokens and frame, and "lines": the text of each, its "ids", and in "mask" which of them bear loss.
-Chats are what apply_chat_template() makes with Llama 3's own template, the assistant's content and the
-end of its turn being marked as generated. Prompts and completions are joined here as TRL joins them, and
+Chats are what apply_chat_template() makes in Llama 3's form, the assistant's content and the end of its
+turn being marked as generated; other templates are in make_conversation_fixtures.py. Prompts and completions are joined here as TRL joins them, and
 Alpaca's as its training script does.
 """
 import argparse
@@ -28,22 +28,17 @@ SPECIAL = ["<|begin_of_text|>", "<|end_of_text|>", "<|finetune_right_pad_id|>",
 CUTS = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
         r"|\s*[\r\n]+|\s+(?!\S)|\s+")
 
-# Llama 3's template, from its tokenizer_config.json, with what the assistant says marked.
-TEMPLATE = (
-    "{% set loop_messages = messages %}{% for message in loop_messages %}"
-    "{% if loop.index0 == 0 %}{{ bos_token }}{% endif %}"
-    "{{ '<|start_header_id|>' + message['role'] + '<|end_header_id|>\n\n' }}"
-    "{% if message['role'] == 'assistant' %}"
-    "{% generation %}{{ message['content'] | trim + '<|eot_id|>' }}{% endgeneration %}"
-    "{% else %}{{ message['content'] | trim + '<|eot_id|>' }}{% endif %}{% endfor %}")
-
-# And as it stands there, to see that the marks change nothing.
-PLAIN_TEMPLATE = (
-    "{% set loop_messages = messages %}{% for message in loop_messages %}"
-    "{% set content = '<|start_header_id|>' + message['role'] + '<|end_header_id|>\n\n'"
-    "+ message['content'] | trim + '<|eot_id|>' %}"
-    "{% if loop.index0 == 0 %}{% set content = bos_token + content %}{% endif %}"
-    "{{ content }}{% endfor %}")
+# Llama 3's form, in our words, with what the assistant says marked.
+TEMPLATE = """{{- bos_token -}}
+{%- for message in messages -%}
+    {{- '<|start_header_id|>' ~ message.role ~ '<|end_header_id|>\\n\\n' -}}
+    {%- if message.role == 'assistant' -%}
+        {%- generation -%}{{- message.content | trim ~ '<|eot_id|>' -}}{%- endgeneration -%}
+    {%- else -%}
+        {{- message.content | trim ~ '<|eot_id|>' -}}
+    {%- endif -%}
+{%- endfor -%}
+"""
 
 LEARNED = [
     "The capital of France is Paris, and that of Korea is Seoul.",
@@ -120,9 +115,6 @@ def chats(fast):
         messages = [{"role": role, "content": content} for role, content in chat]
         made = fast.apply_chat_template(messages, chat_template=TEMPLATE, tokenize=True, return_dict=True,
                                         return_assistant_tokens_mask=True)
-        plain = fast.apply_chat_template(messages, chat_template=PLAIN_TEMPLATE, tokenize=True,
-                                         return_dict=True)
-        assert made["input_ids"] == plain["input_ids"]
         yield {"messages": messages}, {"ids": made["input_ids"], "mask": made["assistant_masks"]}
 
 

@@ -69,6 +69,7 @@ static const struct yk_option options[] = {
     {YK_OPTION_ROW("target", "PATH", YK_DATA_OPTION_HEADING,
                    "The translations of those sentences, line by line"),
      YK_OPTION_INIT_INPUT_FILE, TO(request.target)},
+    YK_CHAT_OPTIONS(struct arguments, request.chat, YK_DATA_OPTION_HEADING),
     {YK_OPTION_ROW(
          "skip-faulty", NULL, YK_DATA_OPTION_HEADING,
          "Leave out pairs and instructions that are empty or too long, and broken images"),

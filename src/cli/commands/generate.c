@@ -12,14 +12,28 @@ static yk_status print(void *user, const char *bytes, size_t length)
     return yk_terminal_print_text_chunk(NULL, bytes, length);
 }
 
+static yk_status check(const struct yk_generate_request *request)
+{
+    const struct yk_chat_options *chat = &request->chat_options;
+    const char *given = request->system       ? "--system"
+                        : request->messages   ? "--messages"
+                        : chat->template_path ? "--chat-template"
+                        : chat->variables     ? "--chat-template-kwargs"
+                        : chat->tools         ? "--tools"
+                                              : NULL;
+    if (!request->prompt && !(request->chat && request->messages)) {
+        return yk_fail(YK_ERROR_USAGE, "say what the text begins with: --prompt \"int main\"");
+    }
+    return given && !request->chat ? yk_fail(YK_ERROR_USAGE, "%s is for chats: --chat", given)
+                                   : YK_OK;
+}
+
 static yk_status run(const void *given, struct yk_text *out)
 {
     struct yk_generate_request request = *(const struct yk_generate_request *)given;
     struct yk_generate_result result = {0};
     bool printed = false;
-    if (!request.prompt) {
-        return yk_fail(YK_ERROR_USAGE, "say what the text begins with: --prompt \"int main\"");
-    }
+    YK_TRY(check(&request));
     request.text = print;
     request.user = &printed;
     yk_terminal_job_catch_signals(YK_TERMINAL_JOB_INTERRUPT);
@@ -37,6 +51,7 @@ static yk_status run(const void *given, struct yk_text *out)
 
 #define TO(member) YK_OPTION_OFFSET_OF(struct yk_generate_request, member)
 #define TEXT_GROUP "Text options"
+#define CHAT_GROUP "Chat options"
 
 static const struct yk_operand operands[] = {
     YK_LOADED_MODEL_OPERAND(struct yk_generate_request, model),
@@ -49,8 +64,8 @@ static const struct yk_option options[] = {
      YK_OPTION_INIT_TEXT(NULL), TO(prompt)},
     {YK_OPTION_ROW(
          "chat", NULL, TEXT_GROUP,
-         "The prompt is what a user asks: print the answer of a model that was taught so, in "
-         "Llama 3's form"),
+         "The prompt is what a user asks: print the answer, in the form of the chat template that "
+         "the model brings along"),
      YK_OPTION_INIT_FLAG, TO(chat)},
     {YK_OPTION_ROW("tokens", "N", TEXT_GROUP, "Write this many tokens"),
      YK_OPTION_INIT_INTEGER(1, 1 << 30, "200"), TO(tokens)},
@@ -65,6 +80,15 @@ static const struct yk_option options[] = {
      YK_OPTION_INIT_NUMBER("1"), .max_value = 1, TO(top_p)},
     {YK_OPTION_ROW("seed", "N", TEXT_GROUP, "Seed of the choice: the same text every time"),
      YK_OPTION_INIT_INTEGER(0, INT64_MAX, "1"), TO(seed)},
+    {YK_OPTION_ROW("system", "TEXT", CHAT_GROUP, "What the system says first"),
+     YK_OPTION_INIT_TEXT(NULL), TO(system)},
+    {YK_OPTION_ROW("messages", "FILE", CHAT_GROUP,
+                   "The chat so far, before the prompt: a JSON list of messages, or an object with "
+                   "\"messages\" and perhaps \"tools\""),
+     YK_OPTION_INIT_INPUT_FILE, TO(messages)},
+    YK_CHAT_OPTIONS(struct yk_generate_request, chat_options, CHAT_GROUP),
+    {YK_OPTION_ROW("tools", "FILE", CHAT_GROUP, YK_CHAT_TOOLS_OPTION_HELP),
+     YK_OPTION_INIT_INPUT_FILE, TO(chat_options.tools)},
     YK_LOADED_MODEL_OPTIONS(struct yk_generate_request, model),
 };
 

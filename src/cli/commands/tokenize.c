@@ -1,4 +1,5 @@
 #include "job/models/tokenize.h"
+#include "base/json_node.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -154,9 +155,77 @@ static yk_status end_file(void *user)
     return yk_text_status(listing->out);
 }
 
+/* Conversations on their way to standard output. */
+struct conversations {
+    struct listing listing;
+    bool render;
+    bool mask;
+};
+
+/* Unlike yk_text_add_json_string(), leaves '<' as it is: templates are full of it. */
+static yk_status add_json_text(const struct yk_tokenize_chat_conversation *given,
+                               struct yk_text *out)
+{
+    struct yk_json *node = yk_json_node_new_string(given->text, given->text_length);
+    YK_TRY_ALLOCATED(node);
+    yk_json_node_append_text(node, out);
+    yk_json_destroy(node);
+    return YK_OK;
+}
+
+static yk_status add_conversation_json(struct listing *listing,
+                                       const struct yk_tokenize_chat_conversation *given)
+{
+    struct yk_json_writer *json = &listing->json;
+    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_array(json, "ids");
+    for (int64_t i = 0; i < given->count; i++) {
+        yk_json_write_integer(json, NULL, given->ids[i]);
+    }
+    yk_json_write_end_array(json);
+    yk_json_write_begin_array(json, "mask");
+    for (int64_t i = 0; i < given->count; i++) {
+        yk_json_write_integer(json, NULL, given->mask[i]);
+    }
+    yk_json_write_end_array(json);
+    yk_json_write_key(json, "text");
+    YK_TRY(add_json_text(given, listing->out));
+    yk_json_write_end_object(json);
+    return YK_OK;
+}
+
+static yk_status add_conversation(void *user, const struct yk_tokenize_chat_conversation *given)
+{
+    struct conversations *conversations = user;
+    struct listing *listing = &conversations->listing;
+    struct yk_text *out = listing->out;
+    if (listing->as_json) {
+        YK_TRY(add_conversation_json(listing, given));
+        return print_long(listing);
+    }
+    if (conversations->render) {
+        YK_TRY(add_json_text(given, out));
+        yk_text_add(out, "\n");
+    }
+    if (conversations->mask) {
+        for (int64_t i = 0; i < given->count; i++) {
+            yk_text_add(out, given->mask[i] ? (i > 0 ? " 1" : "1") : (i > 0 ? " 0" : "0"));
+        }
+        yk_text_add(out, "\n");
+    }
+    if (!conversations->render && !conversations->mask) {
+        for (int64_t i = 0; i < given->count; i++) {
+            yk_text_addf(out, "%s%" PRId32, i > 0 ? " " : "", given->ids[i]);
+        }
+        yk_text_add(out, "\n");
+    }
+    return print_long(listing);
+}
+
 struct arguments {
     struct yk_option_string_list files;
     const char *tokenizer;
+    struct yk_chat_options chat_options;
     const char *decode;
     const char *special; /* NULL: not given */
     const char *output;
@@ -164,9 +233,36 @@ struct arguments {
     int64_t min_times; /* −1: not given */
     int64_t shard_tokens;
     bool append_end;
+    bool chat;
+    bool render;
+    bool mask;
+    bool prompt;
     bool json;
     bool quiet;
 };
+
+/* Fails if options for chats and other options are mixed. */
+static yk_status check_chat(const struct arguments *arguments)
+{
+    const struct yk_chat_options *chat = &arguments->chat_options;
+    if (arguments->chat) {
+        return arguments->output || arguments->append_end || arguments->learn > 0 ||
+                       arguments->decode
+                   ? yk_fail(YK_ERROR_USAGE,
+                             "--chat prints conversations: yoke tokenize --tokenizer FOLDER --chat "
+                             "messages.jsonl")
+                   : YK_OK;
+    }
+    const char *given = arguments->render     ? "--render"
+                        : arguments->mask     ? "--mask"
+                        : arguments->prompt   ? "--add-generation-prompt"
+                        : chat->template_path ? "--chat-template"
+                        : chat->variables     ? "--chat-template-kwargs"
+                        : chat->tools         ? "--tools"
+                                              : NULL;
+    return given ? yk_fail(YK_ERROR_USAGE, "%s is for conversations: --chat messages.jsonl", given)
+                 : YK_OK;
+}
 
 static yk_status check_decode(const struct arguments *arguments)
 {
@@ -209,6 +305,7 @@ static yk_status check(const struct arguments *arguments)
                                            : "say where the tokenizer goes: -o tokenizer.json");
     }
     YK_TRY(check_kind(arguments));
+    YK_TRY(check_chat(arguments));
     if (arguments->decode) {
         return check_decode(arguments);
     }
@@ -290,6 +387,37 @@ static yk_status show(const struct arguments *arguments, struct yk_text *out)
     return yk_text_status(out);
 }
 
+static yk_status show_chat(const struct arguments *arguments, struct yk_text *out)
+{
+    struct conversations conversations = {
+        .listing = {.out = out, .json = {.text = out}, .as_json = arguments->json},
+        .render = arguments->render,
+        .mask = arguments->mask,
+    };
+    struct listing *listing = &conversations.listing;
+    const struct yk_tokenize_chat_request request = {
+        .files = arguments->files.items,
+        .file_count = arguments->files.count,
+        .tokenizer = arguments->tokenizer,
+        .chat = arguments->chat_options,
+        .prompt = arguments->prompt,
+        .mask = arguments->mask || arguments->json,
+        .conversation = add_conversation,
+        .user = &conversations,
+        .job = yk_terminal_job_get_callbacks(YK_TERMINAL_JOB_TERMINATION),
+    };
+    if (arguments->json) {
+        yk_json_write_begin_yoke_document(&listing->json, "conversations");
+        yk_json_write_begin_array(&listing->json, "conversations");
+    }
+    YK_TRY(yk_tokenize_list_conversations(&request));
+    if (arguments->json) {
+        yk_json_write_end_array(&listing->json);
+        return yk_json_write_end_yoke_document(&listing->json);
+    }
+    return yk_text_status(out);
+}
+
 static yk_status decode(const struct arguments *arguments)
 {
     const struct yk_tokenize_decode_shard_request request = {
@@ -310,17 +438,22 @@ static yk_status run(const void *given, struct yk_text *out)
     if (arguments->decode) {
         return decode(arguments);
     }
+    if (arguments->chat) {
+        return show_chat(arguments, out);
+    }
     return arguments->output ? encode(arguments, out) : show(arguments, out);
 }
 
 #define TO(member) YK_OPTION_OFFSET_OF(struct arguments, member)
 #define TOKEN_GROUP "Token options"
 #define LEARN_GROUP "Options for learning"
+#define CHAT_GROUP "Chat options"
 
 static const struct yk_operand operands[] = {
     {
         .placeholder = "FILE",
-        .help = "Texts and folders of texts, one after the other; else standard input",
+        .help = "Texts and folders of texts, one after the other; with --chat, files of "
+                "conversations; else standard input",
         .many = true,
         TO(files),
     },
@@ -343,6 +476,21 @@ static const struct yk_option options[] = {
     {YK_OPTION_ROW("decode", "FILE", TOKEN_GROUP,
                    "Print the text of the tokens in this shard (.bin)"),
      YK_OPTION_INIT_INPUT_FILE, TO(decode)},
+    {YK_OPTION_ROW("chat", NULL, CHAT_GROUP,
+                   "The files are conversations or other instructions, as yoke train reads them: "
+                   "print the ids of each on a line"),
+     YK_OPTION_INIT_FLAG, TO(chat)},
+    {YK_OPTION_ROW("render", NULL, CHAT_GROUP, "Print the text of each instead, as a JSON string"),
+     YK_OPTION_INIT_FLAG, TO(render)},
+    {YK_OPTION_ROW("mask", NULL, CHAT_GROUP,
+                   "Print which of its tokens bear loss instead, by 0 and 1"),
+     YK_OPTION_INIT_FLAG, TO(mask)},
+    {YK_OPTION_ROW("add-generation-prompt", NULL, CHAT_GROUP,
+                   "Add what begins the next answer of the assistant"),
+     YK_OPTION_INIT_FLAG, TO(prompt)},
+    YK_CHAT_OPTIONS(struct arguments, chat_options, CHAT_GROUP),
+    {YK_OPTION_ROW("tools", "FILE", CHAT_GROUP, YK_CHAT_TOOLS_OPTION_HELP),
+     YK_OPTION_INIT_INPUT_FILE, TO(chat_options.tools)},
     {YK_OPTION_ROW(
          "learn", "N", LEARN_GROUP,
          "Learn a byte-level BPE of N tokens in all, as vocab_size says to Hugging Face's "
@@ -370,6 +518,8 @@ static const struct yk_command_example examples[] = {
      "Write their tokens, for yoke train --data tokens.bin"},
     {"echo \"Hello, world\" | yoke tokenize --tokenizer tokenizer.json", "Look at the tokens"},
     {"yoke tokenize --tokenizer tokenizer.json --decode tokens.bin", "Read what was written"},
+    {"yoke tokenize --tokenizer ./model --chat --render messages.jsonl",
+     "See conversations as the model sees them"},
 };
 
 static const struct yk_command_exit_code exits[] = {
@@ -387,6 +537,9 @@ const struct yk_command yk_command_tokenize = {
         "those of the whole; 1 GiB of text without a place to cut, such as a space between two "
         "words, is refused, and so is a file of more than 1 GiB where the words of its tokenizer "
         "are of no known kind. Long lists of ids are printed as they come.\n\n"
+        "With --chat, conversations are written by the chat template that the model brings along "
+        "(chat_template.jinja or tokenizer_config.json beside its tokenizer), as transformers' "
+        "apply_chat_template() does. --json gives ids, mask and text of each.\n\n"
         "With --learn, a byte-level BPE tokenizer is learned from the texts. Its merges are those "
         "that Hugging Face's BpeTrainer finds when each file is one text of train_from_iterator() "
         "(train() cuts files into lines), and its file can be read by their tokenizers.",

@@ -54,6 +54,19 @@
         YK_OPTION_INIT_INTEGER(1, 4096, NULL), YK_OPTION_OFFSET_OF(type, member.threads),          \
     }
 
+/* Options for the chat template. `member` is a struct yk_chat_options. A file that uses them must
+ * include job/chat_options.h. */
+#define YK_CHAT_OPTIONS(type, member, heading)                                                     \
+    {                                                                                              \
+        YK_OPTION_ROW("chat-template", "FILE", heading, YK_CHAT_TEMPLATE_OPTION_HELP),             \
+        YK_OPTION_INIT_INPUT_FILE, YK_OPTION_OFFSET_OF(type, member.template_path),                \
+    },                                                                                             \
+    {                                                                                              \
+        YK_OPTION_ROW("chat-template-kwargs", "VARIABLES", heading,                                \
+               YK_CHAT_VARIABLES_OPTION_HELP),                                                     \
+        YK_OPTION_INIT_TEXT(NULL), YK_OPTION_OFFSET_OF(type, member.variables),                    \
+    }
+
 /* The operand with the path of the trained model. */
 #define YK_LOADED_MODEL_OPERAND(type, member)                                                      \
     {                                                                                              \

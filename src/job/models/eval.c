@@ -16,6 +16,7 @@ struct evaluation {
     struct yk_eval_result *result;
     struct yk_loaded_model loaded;
     struct yk_dataset *dataset;
+    struct yk_json *chat_variables;
     struct yk_counter_recorder *recorder; /* NULL: no counters */
 };
 
@@ -173,6 +174,8 @@ static yk_status open_data(struct evaluation *evaluation)
         .config = loaded->checkpoint->config,
     };
     enum yk_dataset_kind kind = YK_DATASET_TEXT_WINDOWS;
+    YK_TRY(yk_chat_options_read_variables(&request->chat, &evaluation->chat_variables));
+    YK_TRY(yk_chat_options_apply_template(&request->chat, loaded->checkpoint->tokenizer));
     YK_TRY(yk_model_dataset_detect_kind(known.config, request->data, &kind));
     const struct yk_dataset_request data = {
         .kind = kind,
@@ -182,6 +185,7 @@ static yk_status open_data(struct evaluation *evaluation)
         .longest = kind == YK_DATASET_SENTENCE_PAIRS ? known.config->positions
                                                      : loaded->model->workload.sequence,
         .skip_faulty = request->skip_faulty,
+        .chat_variables = evaluation->chat_variables,
         .packed = false,
         .images = &loaded->checkpoint->images,
     };
@@ -262,6 +266,7 @@ yk_status yk_eval_run(const struct yk_eval_request *request, struct yk_eval_resu
     struct evaluation evaluation = {.request = request, .result = out};
     const yk_status status = evaluate(&evaluation);
     yk_dataset_close(evaluation.dataset);
+    yk_json_destroy(evaluation.chat_variables);
     yk_counter_recorder_close(evaluation.recorder);
     yk_loaded_model_close(&evaluation.loaded);
     return status;

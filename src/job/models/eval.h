@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "job/chat_options.h"
 #include "job/loaded_model.h"
 #include "job/output_files.h"
 #include "trace/counters_file.h"
@@ -20,8 +21,9 @@ struct yk_eval_request {
     const char *data;     /* path of the data (job/model_dataset.h) */
     const char *target;   /* path of the translations of `data`; NULL if there are none */
     double data_fraction; /* fraction of the data to use, from its beginning; > 0 and ≤ 1 */
-    bool skip_faulty;     /* skip pairs and instructions that are empty or too long */
-    int64_t samples;      /* maximum number of samples; 0 means: all */
+    struct yk_chat_options chat;
+    bool skip_faulty; /* skip pairs and instructions that are empty or too long */
+    int64_t samples;  /* maximum number of samples; 0 means: all */
     /* Safetensors file for the logits of the first samples; NULL means: none. */
     const char *outputs;
     int64_t output_samples; /* number of samples in the file `outputs` */

@@ -1,15 +1,14 @@
 #include "job/models/generate.h"
 
 #include "base/number.h"
+#include "job/models/chat_prompt.h"
 #include "nn/inference/inference.h"
 #include "nn/inference/sampling.h"
-#include "tokenizer/chat_template.h"
 
 #include <string.h>
 
 enum {
-    MAX_TORN = 8,   /* tokens that one character may take */
-    MAX_BEGUN = 64, /* tokens around the prompt */
+    MAX_TORN = 8 /* tokens that one character may take */
 };
 
 /* The state of a generation. */
@@ -22,12 +21,13 @@ struct generation {
     int32_t *ids;       /* of the prompt and after it */
     int64_t count;
     int64_t emitted;                       /* of them */
+    int32_t chat_end;                      /* token that ends an answer; −1: none */
     float *logits;                         /* (V) */
     struct yk_sampling_candidate *scratch; /* (V) */
 };
 
 /* "464,3290" as ids. */
-static yk_status read_ids(struct generation *generation)
+static yk_status read_ids(const struct generation *generation, struct yk_token_ids *out)
 {
     const char *word = generation->request->prompt;
     while (*word) {
@@ -39,7 +39,7 @@ static yk_status read_ids(struct generation *generation)
                            "write ids from 0 to %lld with commas between them",
                            (int)length, word, (long long)generation->vocabulary - 1);
         }
-        generation->ids[generation->count++] = (int32_t)id;
+        yk_token_ids_add(out, (int32_t)id);
         word += length + (word[length] == ',' ? 1 : 0);
     }
     return YK_OK;
@@ -47,13 +47,47 @@ static yk_status read_ids(struct generation *generation)
 
 /* Texts begin with the token that a tokenizer has for it, as published models expect; one that was
  * trained on text alone has hardly seen it. */
+static yk_status read_text(const struct generation *generation, struct yk_token_ids *out)
+{
+    const struct yk_tokenizer *tokenizer = generation->loaded.tokenizer;
+    const char *prompt = generation->request->prompt;
+    const int32_t begin = yk_tokenizer_find_role_id(tokenizer, YK_TOKEN_BEGIN);
+    struct yk_tokenizer_encoder *encoder = NULL;
+    struct yk_token_ids ids = {0};
+    YK_TRY(yk_tokenizer_encoder_create(tokenizer, &encoder));
+    const yk_status status = yk_tokenizer_encode(encoder, prompt, strlen(prompt), "--prompt",
+                                                 YK_ADD_SPECIAL_TOKENS_NO, &ids);
+    if (begin >= 0 && (ids.count == 0 || ids.items[0] != begin)) {
+        yk_token_ids_add(out, begin);
+    }
+    yk_token_ids_add_all(out, ids.items, ids.count);
+    yk_tokenizer_encoder_destroy(encoder);
+    yk_token_ids_free(&ids);
+    return status;
+}
+
+static yk_status read_chat(struct generation *generation, struct yk_token_ids *out)
+{
+    const struct yk_generate_request *request = generation->request;
+    const struct yk_chat_prompt_request prompt = {
+        .options = request->chat_options,
+        .messages = request->messages,
+        .system = request->system,
+        .prompt = request->prompt,
+    };
+    return yk_chat_prompt_encode(&prompt, generation->loaded.checkpoint->tokenizer, out,
+                                 &generation->chat_end);
+}
+
+/* Copies the tokens of the prompt to memory with room for those that are generated. */
 static yk_status store_prompt(struct generation *generation, const struct yk_token_ids *ids)
 {
-    const int32_t begin = yk_tokenizer_find_role_id(generation->loaded.tokenizer, YK_TOKEN_BEGIN);
+    struct yk_loaded_model *loaded = &generation->loaded;
     YK_TRY(yk_token_ids_status(ids));
-    if (begin >= 0 && (ids->count == 0 || ids->items[0] != begin)) {
-        generation->ids[generation->count++] = begin;
-    }
+    const int64_t most = ids->count + generation->request->tokens;
+    generation->window = loaded->model->workload.sequence;
+    generation->window = most < generation->window ? most : generation->window;
+    YK_TRY_NEW(loaded->arena, generation->ids, most);
     for (int64_t i = 0; i < ids->count; i++) {
         if (ids->items[i] >= generation->vocabulary) {
             return yk_fail(YK_ERROR_INPUT,
@@ -66,43 +100,21 @@ static yk_status store_prompt(struct generation *generation, const struct yk_tok
     return YK_OK;
 }
 
-/* The prompt as what a user says, up to where the answer begins. */
-static yk_status add_chat(const struct generation *generation, struct yk_tokenizer_encoder *encoder,
-                          struct yk_token_ids *out)
-{
-    struct yk_chat_template chat = {0};
-    int64_t first = 0;
-    yk_status status = yk_chat_template_open(generation->loaded.tokenizer, encoder, &chat);
-    if (status == YK_OK) {
-        yk_chat_template_append_begin_token(&chat, out);
-        status = yk_chat_template_encode_message(&chat, YK_CHAT_USER, generation->request->prompt,
-                                                 "--prompt", out, &first);
-    }
-    if (status == YK_OK) {
-        yk_chat_template_append_header_tokens(&chat, YK_CHAT_ASSISTANT, out);
-    }
-    yk_chat_template_close(&chat);
-    return status;
-}
-
 static yk_status read_prompt(struct generation *generation)
 {
-    const char *prompt = generation->request->prompt;
-    const struct yk_tokenizer *tokenizer = generation->loaded.tokenizer;
-    struct yk_tokenizer_encoder *encoder = NULL;
+    const bool chat = generation->request->chat;
+    const bool has_tokenizer = generation->loaded.tokenizer != NULL;
     struct yk_token_ids ids = {0};
-    if (!tokenizer) {
-        return read_ids(generation);
+    if (chat && !has_tokenizer) {
+        return yk_fail(YK_ERROR_INPUT, "%s has no tokenizer, and chats are text",
+                       generation->loaded.checkpoint->path);
     }
-    YK_TRY(yk_tokenizer_encoder_create(tokenizer, &encoder));
-    yk_status status = generation->request->chat
-                           ? add_chat(generation, encoder, &ids)
-                           : yk_tokenizer_encode(encoder, prompt, strlen(prompt), "--prompt",
-                                                 YK_ADD_SPECIAL_TOKENS_NO, &ids);
+    yk_status status = chat            ? read_chat(generation, &ids)
+                       : has_tokenizer ? read_text(generation, &ids)
+                                       : read_ids(generation, &ids);
     YK_IF_OK(store_prompt(generation, &ids));
     /* The question is not printed. */
-    generation->emitted = generation->request->chat ? generation->count : 0;
-    yk_tokenizer_encoder_destroy(encoder);
+    generation->emitted = chat ? generation->count : 0;
     yk_token_ids_free(&ids);
     return status;
 }
@@ -134,10 +146,6 @@ static yk_status begin(struct generation *generation)
     YK_TRY(yk_loaded_model_open(&request->model, loaded));
     YK_TRY(check_model(loaded));
     generation->vocabulary = yk_model_config_target_vocabulary_size(loaded->model->config);
-    const size_t most = MAX_BEGUN + strlen(request->prompt) + (size_t)request->tokens;
-    generation->window = loaded->model->workload.sequence;
-    generation->window = (int64_t)most < generation->window ? (int64_t)most : generation->window;
-    YK_TRY_NEW(loaded->arena, generation->ids, most);
     YK_TRY_NEW(loaded->arena, generation->logits, generation->vocabulary);
     YK_TRY_NEW(loaded->arena, generation->scratch, generation->vocabulary);
     YK_TRY(read_prompt(generation));
@@ -206,9 +214,9 @@ static bool reached_end_token(const struct generation *generation)
     const struct yk_tokenizer *tokenizer = generation->loaded.tokenizer;
     const struct yk_special_token_ids *ids = &generation->loaded.model->config->ids;
     const int32_t last = generation->ids[generation->count - 1];
-    bool ends = tokenizer &&
-                (last == ids->end || last == yk_tokenizer_find_role_id(tokenizer, YK_TOKEN_END) ||
-                 last == yk_tokenizer_find_token_id(tokenizer, "<|eot_id|>"));
+    bool ends = tokenizer && (last == ids->end || last == generation->chat_end ||
+                              last == yk_tokenizer_find_role_id(tokenizer, YK_TOKEN_END) ||
+                              last == yk_tokenizer_find_token_id(tokenizer, "<|eot_id|>"));
     for (int32_t i = 0; tokenizer && i < ids->more_end_count; i++) {
         ends = ends || last == ids->more_ends[i];
     }
@@ -232,7 +240,7 @@ static yk_status write_all(struct generation *generation, struct yk_generate_res
 
 yk_status yk_generate_run(const struct yk_generate_request *request, struct yk_generate_result *out)
 {
-    struct generation generation = {.request = request};
+    struct generation generation = {.request = request, .chat_end = -1};
     *out = (struct yk_generate_result){0};
     const yk_status status = write_all(&generation, out);
     yk_inference_destroy(generation.inference);

@@ -6,6 +6,7 @@
 #define YK_JOB_MODELS_GENERATE_H
 
 #include "base/status.h"
+#include "job/chat_options.h"
 #include "job/job.h"
 #include "job/loaded_model.h"
 
@@ -16,10 +17,14 @@
 struct yk_generate_request {
     struct yk_loaded_model_request model;
     const char *prompt; /* text, or token ids "464,3290" if the model has no tokenizer */
-    bool chat;          /* treat the prompt as a user's message (tokenizer/chat_template.h) */
-    int64_t tokens;     /* maximum number of generated tokens */
-    double temperature; /* 0 means: greedy decoding */
-    int64_t top_k;      /* sample from the k most probable tokens; 0 means: from all tokens */
+    bool chat; /* the model answers in a chat (job/models/chat_prompt.h); the prompt is the last
+                  message of the user, or NULL */
+    struct yk_chat_options chat_options;
+    const char *system;   /* in a chat: what the system says; NULL means: nothing */
+    const char *messages; /* in a chat: path of the messages before the prompt; NULL means: none */
+    int64_t tokens;       /* maximum number of generated tokens */
+    double temperature;   /* 0 means: greedy decoding */
+    int64_t top_k;        /* sample from the k most probable tokens; 0 means: from all tokens */
     /* Sample from the smallest set of tokens whose total probability is at least this. */
     double top_p;
     int64_t seed;

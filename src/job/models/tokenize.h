@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
+#include "job/chat_options.h"
 #include "job/job.h"
 #include "job/text_files.h"
 #include "tokenizer/token_map.h"
@@ -99,6 +100,32 @@ struct yk_tokenize_list_tokens_request {
 
 yk_status
 yk_tokenize_list_tokens(const struct yk_tokenize_list_tokens_request *request) YK_MUST_USE;
+
+/* A conversation, or another instruction, as text and as tokens. */
+struct yk_tokenize_chat_conversation {
+    const char *text;
+    size_t text_length;
+    const int32_t *ids; /* (count) */
+    const bool *mask;   /* (count) whether a token is part of the loss; NULL: not requested */
+    int64_t count;
+};
+
+/* Encodes files of instructions (data/instructions.h) and passes each instruction to a callback. */
+struct yk_tokenize_chat_request {
+    const char *const *files; /* files and folders; none means: standard input */
+    int32_t file_count;
+    const char *tokenizer; /* path of a tokenizer file, or of a folder that contains one */
+    struct yk_chat_options chat;
+    bool prompt; /* with the beginning of another answer after each conversation */
+    bool mask;   /* find the tokens that are part of the loss */
+    /* If the callback fails, the job ends. */
+    yk_status (*conversation)(void *user, const struct yk_tokenize_chat_conversation *given);
+    void *user;
+    const struct yk_job_callbacks *job;
+};
+
+yk_status
+yk_tokenize_list_conversations(const struct yk_tokenize_chat_request *request) YK_MUST_USE;
 
 /* Decodes a shard and passes its text to a callback in chunks. */
 struct yk_tokenize_decode_shard_request {

@@ -6,20 +6,34 @@
 #include "base/text.h"
 #include "nn/weights/weights.h"
 
-/* Writes the tokenizer, so that yoke and other tools can use the folder on its own. */
+static yk_status save_text(const struct yk_weights_export_request *request, const char *name,
+                           const struct yk_text *text, struct yk_arena *arena)
+{
+    const char *path = NULL;
+    YK_TRY(yk_text_status(text));
+    YK_TRY(yk_folder_join_path(request->output, name, arena, &path));
+    return yk_file_write_nofollow(path, text);
+}
+
+/* Writes the tokenizer and its chat files, so that yoke and other tools can use the folder on its
+ * own. */
 static yk_status save_tokenizer(const struct yk_weights_export_request *request,
                                 const struct yk_loaded_model *loaded)
 {
-    const char *path = NULL;
     struct yk_text text = {0};
     if (!loaded->tokenizer) {
         return YK_OK;
     }
-    YK_TRY(yk_folder_join_path(request->output, yk_tokenizer_file_name(loaded->tokenizer),
-                               loaded->arena, &path));
+    const struct yk_chat_files *files = yk_tokenizer_get_chat_files(loaded->tokenizer);
     yk_tokenizer_append_file_contents(loaded->tokenizer, &text);
-    yk_status status = yk_text_status(&text);
-    YK_IF_OK(yk_file_write_nofollow(path, &text));
+    yk_status status =
+        save_text(request, yk_tokenizer_file_name(loaded->tokenizer), &text, loaded->arena);
+    for (int i = 0; i < YK_CHAT_FILE_COUNT; i++) {
+        if (files->exists[i]) {
+            YK_IF_OK(save_text(request, yk_chat_files_name((enum yk_chat_file)i), &files->texts[i],
+                               loaded->arena));
+        }
+    }
     yk_text_free(&text);
     return status;
 }

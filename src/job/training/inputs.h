@@ -20,6 +20,7 @@ struct yk_train_inputs {
     const struct yk_tokenizer *tokenizer; /* NULL means: the data consists of token shards */
     struct yk_tokenizer *own_tokenizer;   /* `tokenizer` if this struct owns it, otherwise NULL */
     struct yk_image_processor images;     /* of a model that reads images */
+    struct yk_json *chat_variables;       /* variables of the chat template, or NULL */
     const char *data;                     /* path of the training data */
     enum yk_dataset_kind kind;            /* kind of `data` */
     struct yk_dataset *dataset;

@@ -120,6 +120,11 @@ static const struct yk_option options[] = {
          "tokenizer.model or a folder with one; else that beside --weights, else text is learned "
          "by character"),
      YK_OPTION_INIT_INPUT_FILE, TO(tokenizer)},
+    {YK_OPTION_ROW("chat-template", "FILE", SOURCE_GROUP, YK_CHAT_TEMPLATE_OPTION_HELP),
+     YK_OPTION_INIT_INPUT_FILE, .not_saved = true, TO(chat.template_path)},
+    {YK_OPTION_ROW("chat-template-kwargs", "VARIABLES", SOURCE_GROUP,
+                   YK_CHAT_VARIABLES_OPTION_HELP),
+     YK_OPTION_INIT_TEXT(NULL), TO(chat.variables)},
     {YK_OPTION_ROW("data-part", "PART", SOURCE_GROUP,
                    "Use only this much of the data, from its beginning"),
      YK_OPTION_INIT_PERCENT(1, "100%"), TO(data_fraction)},

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/option.h"
 #include "base/status.h"
+#include "job/chat_options.h"
 #include "job/job.h"
 #include "job/rank.h"
 #include "job/training/result.h"
@@ -98,6 +99,7 @@ struct yk_train_request {
     const char *data;
     const char *target; /* for sentence pairs: path of the translations */
     const char *tokenizer;
+    struct yk_chat_options chat;
     double data_fraction;
     double eval_fraction;
     const char *eval_data;

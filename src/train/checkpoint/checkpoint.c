@@ -85,6 +85,7 @@ static yk_status read_tokenizer(struct yk_checkpoint *checkpoint, const char *fo
     YK_TRY(yk_folder_join_path(folder, name, checkpoint->arena, &path));
     yk_status status = yk_file_read_document(path, &text);
     YK_IF_OK(yk_tokenizer_parse(yk_text_chars(&text), text.length, path, &checkpoint->tokenizer));
+    YK_IF_OK(yk_tokenizer_read_chat_files(checkpoint->tokenizer, folder));
     yk_text_free(&text);
     return status;
 }

@@ -10,6 +10,8 @@
  *     optimizer.safetensors  master.NAME, moment1.NAME, moment2.NAME
  *     state.json             steps, samples, loss scaler, seed, and the options of the run
  *     tokenizer.json         the tokenizer; a character tokenizer has vocabulary.json instead
+ *     chat_template.jinja, tokenizer_config.json, special_tokens_map.json
+ *                            the chat files of the tokenizer, if it has them
  *     preprocessor_config.json  how images become the input of a model that reads images
  *
  * If one rank saves a checkpoint with adapters, the checkpoint also has adapter_config.json and

@@ -144,6 +144,23 @@ static yk_status write_numbers(const struct yk_checkpoint_content *content,
 
 /* ---- what rank 0 writes ---- */
 
+/* Writes the tokenizer and the chat files that it came with. */
+static yk_status write_tokenizer(const struct yk_tokenizer *tokenizer, const struct places *places)
+{
+    const struct yk_chat_files *files = yk_tokenizer_get_chat_files(tokenizer);
+    struct yk_text text = {0};
+    yk_tokenizer_append_file_contents(tokenizer, &text);
+    YK_TRY(write_text(places, yk_tokenizer_file_name(tokenizer), yk_text_status(&text), &text));
+    for (int i = 0; i < YK_CHAT_FILE_COUNT; i++) {
+        if (files->exists[i]) {
+            yk_text_add_bytes(&text, yk_text_chars(&files->texts[i]), files->texts[i].length);
+            YK_TRY(write_text(places, yk_chat_files_name((enum yk_chat_file)i),
+                              yk_text_status(&text), &text));
+        }
+    }
+    return YK_OK;
+}
+
 static yk_status write_small_files(const struct yk_checkpoint_content *content,
                                    const struct places *places)
 {
@@ -152,9 +169,7 @@ static yk_status write_small_files(const struct yk_checkpoint_content *content,
         YK_TRY(write_config(content->store->net, places));
     }
     if (content->tokenizer) {
-        yk_tokenizer_append_file_contents(content->tokenizer, &text);
-        YK_TRY(write_text(places, yk_tokenizer_file_name(content->tokenizer), yk_text_status(&text),
-                          &text));
+        YK_TRY(write_tokenizer(content->tokenizer, places));
     }
     if (content->images) {
         const yk_status written = yk_image_processor_to_json(content->images, &text);

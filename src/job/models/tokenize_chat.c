@@ -1,0 +1,145 @@
+#include "job/models/tokenize.h"
+
+#include "base/file.h"
+#include "base/json_node.h"
+#include "data/file_list.h"
+#include "data/instruction_encoder.h"
+#include "data/instructions.h"
+#include "data/json_records.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Conversations on their way to tokens. Starts as {0}. */
+struct listing {
+    const struct yk_tokenize_chat_request *request;
+    struct yk_arena *arena;
+    struct yk_tokenizer *tokenizer;
+    struct yk_json *variables;
+    struct yk_json *tools;
+    struct yk_instruction_encoder encoder;
+    bool *mask;
+    int64_t mask_capacity;
+};
+
+/* Splits the marks of the loss from the ids. */
+static yk_status separate_mask(struct listing *listing)
+{
+    struct yk_token_ids *ids = &listing->encoder.ids;
+    if (ids->count > listing->mask_capacity) {
+        bool *mask = realloc(listing->mask, (size_t)ids->count * 2 * sizeof *mask);
+        YK_TRY_ALLOCATED(mask);
+        listing->mask = mask;
+        listing->mask_capacity = ids->count * 2;
+    }
+    for (int64_t i = 0; i < ids->count; i++) {
+        listing->mask[i] = ids->items[i] < 0;
+        ids->items[i] = ids->items[i] < 0 ? ~ids->items[i] : ids->items[i];
+    }
+    return YK_OK;
+}
+
+static yk_status pass_record(struct listing *listing, const char *bytes, size_t length)
+{
+    const struct yk_tokenize_chat_request *request = listing->request;
+    struct yk_instruction_encoder *encoder = &listing->encoder;
+    YK_TRY(yk_instruction_encoder_encode(encoder, bytes, length));
+    YK_TRY(separate_mask(listing));
+    const struct yk_tokenize_chat_conversation conversation = {
+        .text = yk_text_chars(&encoder->text),
+        .text_length = encoder->text.length,
+        .ids = encoder->ids.items,
+        .mask = request->mask ? listing->mask : NULL,
+        .count = encoder->ids.count,
+    };
+    return request->conversation(request->user, &conversation);
+}
+
+static yk_status list_records(struct listing *listing, const struct yk_json_records *records,
+                              const char *path)
+{
+    for (int64_t i = 0; i < records->lines->count; i++) {
+        const char *bytes = NULL;
+        size_t length = 0;
+        if (yk_job_stop_requested(listing->request->job)) {
+            return yk_fail(YK_ERROR_STOPPED, "stopped between two conversations");
+        }
+        if (!yk_json_records_get(records, i, &bytes, &length)) {
+            continue;
+        }
+        yk_status status = pass_record(listing, bytes, length);
+        if (status == YK_ERROR_INPUT) {
+            struct yk_text place = {0};
+            yk_json_records_describe_location(records, i, listing->encoder.fault, path, &place);
+            status = yk_status_prefix_message(status, yk_text_chars(&place));
+            yk_text_free(&place);
+        }
+        YK_TRY(status);
+    }
+    return YK_OK;
+}
+
+static yk_status list_file(struct listing *listing, const char *path)
+{
+    const char *source = strcmp(path, "-") == 0 ? "standard input" : path;
+    struct yk_json_records records = {0};
+    struct yk_text text = {0};
+    yk_status status = yk_file_read_training_data(path, &text);
+    YK_IF_OK(yk_json_records_split(yk_text_chars(&text), text.length, source, &records));
+    yk_text_free(&text); /* the records own a copy */
+    YK_IF_OK(list_records(listing, &records, source));
+    yk_json_records_free(&records);
+    return status;
+}
+
+static yk_status open(struct listing *listing)
+{
+    const struct yk_tokenize_chat_request *request = listing->request;
+    YK_TRY(yk_arena_create(&listing->arena));
+    YK_TRY(yk_tokenizer_open(request->tokenizer, &listing->tokenizer));
+    YK_TRY(yk_chat_options_apply_template(&request->chat, listing->tokenizer));
+    YK_TRY(yk_chat_options_read_variables(&request->chat, &listing->variables));
+    YK_TRY(yk_chat_options_read_tools(&request->chat, &listing->tools));
+    const struct yk_instruction_encoder_options options = {
+        .chat = {.variables = listing->variables},
+        .tools = listing->tools,
+        .prompt = request->prompt,
+        .without_mask = !request->mask,
+    };
+    return yk_instruction_encoder_open(listing->tokenizer, &options, &listing->encoder);
+}
+
+static yk_status list_paths(struct listing *listing)
+{
+    static const char *const standard_input[] = {"-"};
+    const struct yk_tokenize_chat_request *request = listing->request;
+    const char *const *paths = request->file_count > 0 ? request->files : standard_input;
+    const int32_t count = request->file_count > 0 ? request->file_count : 1;
+    for (int32_t i = 0; i < count; i++) {
+        struct yk_file_list files = {0};
+        if (strcmp(paths[i], "-") != 0) {
+            YK_TRY(yk_instruction_files_find(paths[i], listing->arena, &files));
+        }
+        if (files.count == 0) {
+            files = (struct yk_file_list){.paths = (const char **)&paths[i], .count = 1};
+        }
+        for (int32_t f = 0; f < files.count; f++) {
+            YK_TRY(list_file(listing, files.paths[f]));
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_tokenize_list_conversations(const struct yk_tokenize_chat_request *request)
+{
+    struct listing listing = {.request = request};
+    yk_status status = open(&listing);
+    YK_IF_OK(list_paths(&listing));
+    yk_instruction_encoder_close(&listing.encoder);
+    yk_json_destroy(listing.variables);
+    yk_json_destroy(listing.tools);
+    yk_tokenizer_destroy(listing.tokenizer);
+    yk_arena_destroy(listing.arena);
+    free(listing.mask);
+    return status;
+}
