@@ -10,7 +10,9 @@
 
 enum {
     BYTES = 256,
+    ASCII = 128,
     FEW_CHARACTERS = 0x800, /* whose tokens are found without the map: those of one or two bytes */
+    MAX_SUFFIX_BYTES = 32,  /* of words that are given as bytes */
     SHOWN_BYTES = 60        /* the longest part of a token in messages */
 };
 
@@ -23,6 +25,7 @@ struct yk_bpe {
     bool bytes; /* words are given as bytes */
 
     int32_t letters[FEW_CHARACTERS]; /* tokens of single bytes or characters; -1 means: none */
+    int32_t last_letters[BYTES];     /* of bytes that end a word */
     struct yk_token_map *whole;      /* tokens that a whole word may become without merges, as the
                                         word is given; NULL means: all are made by merges */
     size_t longest_whole;            /* in bytes */
@@ -34,7 +37,12 @@ struct yk_bpe {
     bool has_unknown;
     int32_t unknown; /* -1 means: not in the vocabulary */
     bool fuse_unknown;
-    bool can_cut; /* a word can be cut before "▁" behind another character */
+
+    /* Where a word can be cut into parts; see tokenizer/bpe.h. */
+    bool can_cut;                    /* at some places */
+    bool cuts_metaspace;             /* before "▁" behind another character */
+    bool cuts_between[ASCII][ASCII]; /* between these two characters */
+    bool is_alone[ASCII];            /* before and behind this character */
 };
 
 void yk_bpe_destroy(struct yk_bpe *bpe)
@@ -74,33 +82,40 @@ static yk_status refuse_dropout(const struct yk_json *model)
                    "\"dropout\" of a BPE model is not supported; set it to null in the file");
 }
 
-static int32_t byte_token(const struct yk_token_map *map, int byte)
+/* The token of the character that represents a byte, with a suffix; -1 if there is none. */
+static int32_t byte_token(const struct yk_token_map *map, int byte, const char *suffix)
 {
-    char letter[YK_UTF8_MAX_BYTES];
-    const size_t length =
-        yk_utf8_encode(yk_byte_level_character_of_byte((unsigned char)byte), letter);
-    return yk_token_map_find_id(map, letter, length);
+    char name[YK_UTF8_MAX_BYTES + MAX_SUFFIX_BYTES];
+    const size_t length = strlen(suffix);
+    const size_t used = yk_utf8_encode(yk_byte_level_character_of_byte((unsigned char)byte), name);
+    if (length > MAX_SUFFIX_BYTES) {
+        return -1;
+    }
+    memcpy(name + used, suffix, length);
+    return yk_token_map_find_id(map, name, used + length);
 }
 
 bool yk_bpe_takes_bytes(const struct yk_json *model, const struct yk_token_map *map)
 {
-    bool complete = true;
-    for (int byte = 0; byte < BYTES; byte++) {
-        complete = complete && byte_token(map, byte) >= 0;
+    const char *suffix = get_string(model, "end_of_word_suffix");
+    bool complete = *get_string(model, "continuing_subword_prefix") == '\0';
+    for (int byte = 0; byte < BYTES && complete; byte++) {
+        complete = byte_token(map, byte, "") >= 0 && byte_token(map, byte, suffix) >= 0;
     }
-    return complete && *get_string(model, "continuing_subword_prefix") == '\0' &&
-           *get_string(model, "end_of_word_suffix") == '\0';
+    return complete;
 }
 
-static yk_status read_letters(struct yk_bpe *bpe)
+static void read_letters(struct yk_bpe *bpe)
 {
-    for (int i = 0; i < FEW_CHARACTERS; i++) {
+    for (int i = 0; i < FEW_CHARACTERS && !bpe->bytes; i++) {
         char letter[YK_UTF8_MAX_BYTES];
         const size_t length = yk_utf8_encode((uint32_t)i, letter);
-        bpe->letters[i] = bpe->bytes ? (i < BYTES ? byte_token(bpe->map, i) : -1)
-                                     : yk_token_map_find_id(bpe->map, letter, length);
+        bpe->letters[i] = yk_token_map_find_id(bpe->map, letter, length);
     }
-    return YK_OK;
+    for (int byte = 0; byte < BYTES && bpe->bytes; byte++) {
+        bpe->letters[byte] = byte_token(bpe->map, byte, "");
+        bpe->last_letters[byte] = byte_token(bpe->map, byte, bpe->suffix);
+    }
 }
 
 static yk_status read_options(const struct yk_json *model, struct yk_bpe *bpe)
@@ -170,6 +185,47 @@ static bool is_metaspaces(const char *token, size_t length)
     return true;
 }
 
+/* Notes where a rule prevents cuts. */
+static void note_rule(struct yk_bpe *bpe, const char *left, size_t left_length, const char *right,
+                      size_t right_length)
+{
+    const size_t unit = sizeof metaspace - 1;
+    const unsigned char before = (unsigned char)left[left_length - 1];
+    const unsigned char after = (unsigned char)right[0];
+    if (right_length >= unit && is_metaspaces(right, unit) && !is_metaspaces(left, left_length)) {
+        bpe->cuts_metaspace = false;
+    }
+    if (before < ASCII && after < ASCII) {
+        bpe->cuts_between[before][after] = false;
+    }
+    /* Rules for the tokens of bytes are not known to exist; with one, no character is alone. */
+    if (strncmp(left, "<0x", 3) == 0 || strncmp(right, "<0x", 3) == 0) {
+        memset(bpe->is_alone, 0, sizeof bpe->is_alone);
+    }
+}
+
+/* Where words can be cut if no rule prevents it. The prefix and the suffix are part of the first
+ * and the last character alone. Characters next to a cut must have a token, so that no run of
+ * unknown characters crosses it. A character that becomes the token of a byte is alone; there are
+ * no unknown ones if all bytes have tokens. */
+static void allow_cuts(const char *unknown, struct yk_bpe *bpe)
+{
+    bool complete = bpe->has_fallback;
+    bpe->can_cut = !bpe->bytes && *bpe->prefix == '\0' && *bpe->suffix == '\0';
+    bpe->cuts_metaspace = yk_token_map_find_id(bpe->map, metaspace, sizeof metaspace - 1) >= 0 &&
+                          (*unknown == '\0' || !is_metaspaces(unknown, strlen(unknown)));
+    for (int byte = 0; byte < BYTES; byte++) {
+        complete = complete && bpe->fallback[byte] >= 0;
+    }
+    for (int before = 0; before < ASCII; before++) {
+        bpe->is_alone[before] = complete && bpe->letters[before] < 0;
+        for (int after = 0; after < ASCII; after++) {
+            bpe->cuts_between[before][after] =
+                bpe->letters[before] >= 0 && bpe->letters[after] >= 0;
+        }
+    }
+}
+
 static yk_status read_merge(const struct yk_json *node, int32_t rank, struct yk_text *joined,
                             struct yk_bpe *bpe)
 {
@@ -194,28 +250,20 @@ static yk_status read_merge(const struct yk_json *node, int32_t rank, struct yk_
     YK_TRY(yk_text_status(joined));
     YK_TRY(find_token(bpe->map, joined->bytes, joined->length, &merge.id));
     yk_bpe_merge_table_add(bpe->merges, left_id, right_id, merge);
-    if (right_length >= sizeof metaspace - 1 && is_metaspaces(right, sizeof metaspace - 1) &&
-        !is_metaspaces(left, left_length)) {
-        bpe->can_cut = false;
-    }
+    note_rule(bpe, left, left_length, right, right_length);
     return YK_OK;
 }
 
-/* Also determines whether words can be cut. The prefix and the suffix are part of the first and the
- * last character alone. The token for "▁" must exist, so that no run of unknown characters goes
- * on behind it. */
+/* Also determines where words can be cut. */
 static yk_status read_merges(const struct yk_json *model, struct yk_bpe *bpe)
 {
     const struct yk_json *list = yk_json_get_member(model, "merges");
     const size_t count = yk_json_array_count(list);
-    const char *unknown = get_string(model, "unk_token");
     YK_TRY(yk_json_check_is_array(list, "merges"));
     if (count > INT32_MAX / 4) {
         return yk_fail(YK_ERROR_INPUT, "\"merges\" has %zu entries: too many", count);
     }
-    bpe->can_cut = !bpe->bytes && *bpe->prefix == '\0' && *bpe->suffix == '\0' &&
-                   yk_token_map_find_id(bpe->map, metaspace, sizeof metaspace - 1) >= 0 &&
-                   (*unknown == '\0' || !is_metaspaces(unknown, strlen(unknown)));
+    allow_cuts(get_string(model, "unk_token"), bpe);
     YK_TRY(yk_bpe_merge_table_create((int32_t)count, &bpe->merges));
     struct yk_text joined = {0};
     yk_status status = YK_OK;
@@ -271,8 +319,10 @@ yk_status yk_bpe_from_json(const struct yk_json *model, const struct yk_token_ma
     YK_TRY_ALLOCATED(bpe);
     bpe->map = map;
     bpe->bytes = bytes;
-    yk_status status = read_letters(bpe);
-    YK_IF_OK(read_options(model, bpe));
+    yk_status status = read_options(model, bpe);
+    if (status == YK_OK) {
+        read_letters(bpe);
+    }
     YK_IF_OK(read_merges(model, bpe));
     YK_IF_OK(read_whole(model, bpe));
     YK_TRY_OR_CLEAN_UP(status, yk_bpe_destroy(bpe));
@@ -289,8 +339,11 @@ static void add_token(struct yk_bpe_word *word, int32_t id, size_t length)
 static void add_bytes(const struct yk_bpe *bpe, struct yk_bpe_word *word, const char *bytes,
                       size_t length)
 {
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0; i + 1 < length; i++) {
         add_token(word, bpe->letters[(unsigned char)bytes[i]], 1);
+    }
+    if (length > 0) {
+        add_token(word, bpe->last_letters[(unsigned char)bytes[length - 1]], 1);
     }
 }
 
@@ -430,21 +483,35 @@ static int32_t find_whole(const struct yk_bpe *bpe, const char *bytes, size_t le
                : -1;
 }
 
-/* The end of the part of a word that begins at `begin`. */
-static size_t find_cut(const char *bytes, size_t length, size_t begin)
+static bool is_metaspace_at(const char *bytes, size_t length, size_t at)
 {
     const size_t unit = sizeof metaspace - 1;
-    size_t at = begin;
-    while (length - at >= unit && memcmp(bytes + at, metaspace, unit) == 0) {
-        at += unit;
+    return length - at >= unit && memcmp(bytes + at, metaspace, unit) == 0;
+}
+
+/* Whether no merge crosses the place before byte `at`, which is not the first one. */
+static bool is_cut(const struct yk_bpe *bpe, const char *bytes, size_t length, size_t at)
+{
+    const size_t unit = sizeof metaspace - 1;
+    const unsigned char before = (unsigned char)bytes[at - 1];
+    const unsigned char after = (unsigned char)bytes[at];
+    if ((before < ASCII && bpe->is_alone[before]) || (after < ASCII && bpe->is_alone[after])) {
+        return true;
     }
-    while (at < length) {
-        const char *found = memchr(bytes + at, metaspace[0], length - at);
-        at = found ? (size_t)(found - bytes) : length;
-        if (length - at >= unit && memcmp(bytes + at, metaspace, unit) == 0) {
-            break;
-        }
-        at += at < length;
+    if (before < ASCII && after < ASCII) {
+        return bpe->cuts_between[before][after];
+    }
+    return after == (unsigned char)metaspace[0] && bpe->cuts_metaspace &&
+           is_metaspace_at(bytes, length, at) &&
+           !(at >= unit && is_metaspace_at(bytes, length, at - unit));
+}
+
+/* The end of the part of a word that begins at `begin`. */
+static size_t find_cut(const struct yk_bpe *bpe, const char *bytes, size_t length, size_t begin)
+{
+    size_t at = begin + 1;
+    while (at < length && !is_cut(bpe, bytes, length, at)) {
+        at++;
     }
     return at;
 }
@@ -461,7 +528,7 @@ yk_status yk_bpe_encode(const struct yk_bpe *bpe, struct yk_word_cache *cache,
     }
     word->tracked = false;
     for (size_t begin = 0; begin < length;) {
-        const size_t end = bpe->can_cut ? find_cut(bytes, length, begin) : length;
+        const size_t end = bpe->can_cut ? find_cut(bpe, bytes, length, begin) : length;
         const char *part = bytes + begin;
         const size_t part_length = end - begin;
         begin = end;
@@ -494,7 +561,7 @@ yk_status yk_bpe_encode_with_spans(const struct yk_bpe *bpe, struct yk_bpe_word 
     size_t at = 0; /* counted in lengths of tokens, without the characters that have none */
     word->tracked = true;
     for (size_t begin = 0; begin < length;) {
-        const size_t end = bpe->can_cut ? find_cut(bytes, length, begin) : length;
+        const size_t end = bpe->can_cut ? find_cut(bpe, bytes, length, begin) : length;
         YK_TRY(encode_part(bpe, word, bytes + begin, end - begin));
         begin = end;
         yk_token_ids_add_all(out, word->ids, word->count);

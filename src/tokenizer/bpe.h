@@ -8,10 +8,12 @@
  * for each of its bytes ("byte_fallback"), the unknown token, or nothing.
  *
  * Tokenizers like that of Llama 2 have no pre-tokenizer: a whole text is one word, with "▁" for
- * each space. If no rule merges a token that begins with "▁" to the end of another (but of "▁"
- * alone), then no merge crosses the place before a "▁" that follows another character. The tokens
- * of the parts between these places are those of the whole; each part is encoded as if it were a
- * word, and found again in the cache.
+ * each space. Such a word can be cut where no merge crosses, because the tokens of both parts are
+ * then those of the whole: a rule merges only tokens next to each other, so what happens on one
+ * side has no effect on the other. Tokens that meet at a place end and begin with the two
+ * characters there. So a word can be cut between two ASCII characters if no rule merges tokens that
+ * end and begin with them, and before a "▁" behind another character if all rules whose second
+ * token begins with "▁" have "▁" alone as the first. Each part is then found in the cache again.
  *
  * A model is immutable: any number of threads may share it. Each thread needs its own cache and
  * yk_bpe_word. The token map must outlive the model.
@@ -35,7 +37,7 @@ struct yk_bpe;
 struct yk_bpe_word;
 
 /* Returns whether words may be given as bytes: the vocabulary has a token for each of the 256
- * bytes, and no prefix or suffix is added to characters. */
+ * bytes, also with the suffix of words if there is one, and no prefix is added to characters. */
 bool yk_bpe_takes_bytes(const struct yk_json *model, const struct yk_token_map *map);
 
 /* Reads the "model" of a tokenizer.json. `map` is the vocabulary of the model. If `bytes`, words

@@ -33,6 +33,8 @@ struct yk_regex {
     pcre2_code *code;
     pcre2_code *anchored; /* for matches that begin exactly at the given position */
     bool compiled;        /* both are compiled to machine code (JIT) */
+    char *literal;        /* NULL means: not a plain string, or an empty one */
+    size_t literal_length;
 };
 
 struct yk_regex_workspace {
@@ -369,6 +371,14 @@ yk_status yk_regex_create(const char *pattern, size_t length, bool literal, stru
     }
     struct yk_regex *made = calloc(1, sizeof *made);
     YK_TRY_ALLOCATED(made);
+    if (literal && length > 0) {
+        made->literal = malloc(length);
+        YK_TRY_OR_CLEAN_UP(made->literal ? YK_OK : yk_fail_out_of_memory(), yk_regex_destroy(made));
+        memcpy(made->literal, pattern, length);
+        made->literal_length = length;
+        *out = made;
+        return YK_OK;
+    }
     yk_status status =
         literal ? compile_both(pattern, length, true, made) : translate(pattern, length, &text);
     if (!literal) {
@@ -385,6 +395,7 @@ void yk_regex_destroy(struct yk_regex *pattern)
     if (pattern) {
         pcre2_code_free(pattern->code);
         pcre2_code_free(pattern->anchored);
+        free(pattern->literal);
         free(pattern);
     }
 }
@@ -552,6 +563,24 @@ static yk_status fail_to_match(int code)
     return yk_fail(YK_ERROR_INPUT, "the pattern that cuts words gave up: %s", (const char *)text);
 }
 
+bool yk_regex_is_literal(const struct yk_regex *pattern)
+{
+    return pattern->literal != NULL;
+}
+
+/* Finds a plain string. */
+static void find_literal(const struct yk_regex *pattern, const char *text, size_t length,
+                         size_t from, bool *found, size_t *begin, size_t *end)
+{
+    const char *match =
+        memmem(text + from, length - from, pattern->literal, pattern->literal_length);
+    *found = match != NULL;
+    if (match) {
+        *begin = (size_t)(match - text);
+        *end = *begin + pattern->literal_length;
+    }
+}
+
 yk_status yk_regex_find(const struct yk_regex *pattern, struct yk_regex_workspace *workspace,
                         const char *text, size_t length, size_t from, bool *found, size_t *begin,
                         size_t *end)
@@ -564,6 +593,10 @@ yk_status yk_regex_find(const struct yk_regex *pattern, struct yk_regex_workspac
         .from = from,
         .at = from,
     };
+    if (pattern->literal) {
+        find_literal(pattern, text, length, from, found, begin, end);
+        return YK_OK;
+    }
     const bool sampled = workspace->searches++ % TIMED_EVERY == 0;
     if (sampled || workspace->suspected) {
         (void)is_late(&search); /* starts the timer */

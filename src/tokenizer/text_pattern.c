@@ -1,6 +1,7 @@
 #include "tokenizer/text_pattern.h"
 
 #include "base/utf8.h"
+#include "tokenizer/unicode.h"
 
 #include <string.h>
 
@@ -17,6 +18,19 @@ yk_status yk_text_pattern_read_regex(const struct yk_json *node, const char *typ
                        type);
     }
     return yk_regex_create(text, strlen(text), !expression, out);
+}
+
+/* Regular expressions see older characters instead of those that PCRE2 may not know. */
+yk_status yk_text_pattern_begin(const struct yk_text_pattern *pattern,
+                                struct yk_regex_workspace *workspace, const char *text,
+                                size_t length, struct yk_text *buffer,
+                                struct yk_text_pattern_search *out)
+{
+    *out = (struct yk_text_pattern_search){
+        .pattern = *pattern, .workspace = workspace, .text = text, .length = length};
+    return pattern->regex && !yk_regex_is_literal(pattern->regex)
+               ? yk_unicode_replace_newer(text, length, buffer, &out->text)
+               : YK_OK;
 }
 
 static size_t character_length(const char *text, size_t length, uint32_t *character)

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "tokenizer/regex.h"
 
 #include <stdbool.h>
@@ -26,9 +27,7 @@ struct yk_text_pattern {
 yk_status yk_text_pattern_read_regex(const struct yk_json *node, const char *type,
                                      struct yk_regex **out) YK_MUST_USE;
 
-/* The state of a search for all matches in a text, which is UTF-8. Initialize it with {.pattern,
- * .workspace, .text, .length}. If the pattern is a regular expression, `text` must come from
- * yk_unicode_replace_newer(). */
+/* The state of a search for all matches in a text, which is UTF-8. */
 struct yk_text_pattern_search {
     struct yk_text_pattern pattern;
     struct yk_regex_workspace *workspace;
@@ -42,6 +41,12 @@ struct yk_text_pattern_search {
 
     size_t from; /* internal: the search continues here */
 };
+
+/* Begins a search. `buffer` keeps what the search needs and must stay as it is until the end. */
+yk_status yk_text_pattern_begin(const struct yk_text_pattern *pattern,
+                                struct yk_regex_workspace *workspace, const char *text,
+                                size_t length, struct yk_text *buffer,
+                                struct yk_text_pattern_search *out) YK_MUST_USE;
 
 /* Finds the next match. An empty match directly behind another match is none. */
 yk_status yk_text_pattern_find_next(struct yk_text_pattern_search *search) YK_MUST_USE;

@@ -4,7 +4,6 @@
 #include "base/utf8.h"
 #include "tokenizer/byte_level.h"
 #include "tokenizer/text_pattern.h"
-#include "tokenizer/unicode.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -369,12 +368,10 @@ static yk_status replace_all(const struct step *step, struct yk_regex_workspace 
     for (int64_t i = 0; i < from->count; i++) {
         size_t length = 0;
         const char *token = yk_string_list_get(from, i, &length);
-        struct yk_text_pattern_search search = {.pattern = {.regex = step->pattern},
-                                                .workspace = workspace,
-                                                .text = token,
-                                                .length = length};
+        const struct yk_text_pattern pattern = {.regex = step->pattern};
+        struct yk_text_pattern_search search;
         size_t done = 0;
-        YK_TRY(yk_unicode_replace_newer(token, length, buffer, &search.text));
+        YK_TRY(yk_text_pattern_begin(&pattern, workspace, token, length, buffer, &search));
         do {
             YK_TRY(yk_text_pattern_find_next(&search));
             yk_text_add_bytes(&to->bytes, token + done,

@@ -1,7 +1,6 @@
 #include "tokenizer/normalizers/step.h"
 
 #include "tokenizer/text_pattern.h"
-#include "tokenizer/unicode.h"
 
 #include <string.h>
 
@@ -26,12 +25,11 @@ static yk_status apply_replace(const struct yk_normalizer_step *step,
                                const struct yk_aligned_piece *from, struct yk_aligned_text *to)
 {
     const size_t content_length = strlen(step->content);
-    struct yk_text_pattern_search search = {.pattern = {.regex = step->pattern},
-                                            .workspace = context->regex,
-                                            .text = from->bytes,
-                                            .length = from->length};
+    const struct yk_text_pattern pattern = {.regex = step->pattern};
+    struct yk_text_pattern_search search;
     size_t done = 0;
-    YK_TRY(yk_unicode_replace_newer(from->bytes, from->length, context->buffer, &search.text));
+    YK_TRY(yk_text_pattern_begin(&pattern, context->regex, from->bytes, from->length,
+                                 context->buffer, &search));
     while (true) {
         YK_TRY(yk_text_pattern_find_next(&search));
         if (to->text.length > context->max_bytes) {

@@ -175,16 +175,10 @@ yk_status yk_pre_tokenizer_run_pattern(const struct yk_pre_tokenizer_stage *stag
                                        const struct yk_aligned_piece *piece)
 {
     struct pieces pieces = {.context = context, .text = piece, .behaviour = stage->behaviour};
-    struct yk_text_pattern_search search = {.pattern = stage->pattern,
-                                            .workspace = context->regex,
-                                            .text = piece->bytes,
-                                            .length = piece->length};
+    struct yk_text_pattern_search search;
     size_t done = 0;
-    if (stage->pattern.regex) {
-        YK_TRY(yk_unicode_replace_newer(piece->bytes, piece->length,
-                                        &context->buffers[YK_PRE_TOKENIZER_BUFFERS - 1].text,
-                                        &search.text));
-    }
+    YK_TRY(yk_text_pattern_begin(&stage->pattern, context->regex, piece->bytes, piece->length,
+                                 &context->buffers[YK_PRE_TOKENIZER_BUFFERS - 1].text, &search));
     while (true) {
         YK_TRY(yk_text_pattern_find_next(&search));
         const size_t begin = search.found ? search.begin : piece->length;
