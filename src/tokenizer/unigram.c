@@ -1,5 +1,6 @@
 #include "tokenizer/unigram.h"
 
+#include "base/text.h"
 #include "base/utf8.h"
 #include "tokenizer/token_trie.h"
 
@@ -43,7 +44,34 @@ void yk_unigram_destroy(struct yk_unigram *unigram)
     }
 }
 
-static yk_status read_scores(const struct yk_json *list, struct yk_unigram *out)
+/*
+ * Returns a number as Hugging Face's tokenizers read it from its shortest decimal: they take all
+ * digits for one integer, which is rounded if it has more than 53 bits, and divide that by a power
+ * of ten. The result may be off by the last bit, which decides between splits of equal scores.
+ */
+static double round_like_tokenizers(double value, struct yk_text *buffer)
+{
+    double power = 1;
+    uint64_t digits = 0;
+    bool fraction = false;
+    buffer->length = 0;
+    yk_text_add_number(buffer, fabs(value));
+    const char *at = yk_text_chars(buffer);
+    for (; *at == '.' || (*at >= '0' && *at <= '9'); at++) {
+        if (*at == '.') {
+            fraction = true;
+        } else {
+            digits = digits * 10 + (uint64_t)(*at - '0');
+            power *= fraction ? 10 : 1;
+        }
+    }
+    /* Powers up to 10^22 are exact; a number with an exponent is not a usual score. */
+    const bool plain = fraction && *at == '\0' && power <= 1e18;
+    return plain ? copysign((double)digits / power, value) : value;
+}
+
+static yk_status read_each_score(const struct yk_json *list, struct yk_text *buffer,
+                                 struct yk_unigram *out)
 {
     const size_t count = yk_json_array_count(list);
     double lowest = INFINITY;
@@ -55,10 +83,19 @@ static yk_status read_scores(const struct yk_json *list, struct yk_unigram *out)
             return yk_fail(YK_ERROR_INPUT,
                            "vocab[%zu] has no score; it must be a list of a token and a number", i);
         }
+        out->scores[i] = round_like_tokenizers(out->scores[i], buffer);
         lowest = out->scores[i] < lowest ? out->scores[i] : lowest;
     }
     out->unknown_score = lowest - UNKNOWN_PENALTY;
-    return YK_OK;
+    return yk_text_status(buffer);
+}
+
+static yk_status read_scores(const struct yk_json *list, struct yk_unigram *out)
+{
+    struct yk_text buffer = {0};
+    const yk_status status = read_each_score(list, &buffer, out);
+    yk_text_free(&buffer);
+    return status;
 }
 
 static yk_status read_unknown(const struct yk_json *model, int32_t count, struct yk_unigram *out)
