@@ -17,6 +17,8 @@ sys.path.append(str(pathlib.Path(__file__).parent.parent))
 import devices  # noqa: E402
 
 PIECE = 1 << 13
+SHARD_HEADER = 1024
+SHARD_TYPES = {20240520: "H", 20240801: "I"}  # by the magic number: 16 and 32 bits
 
 
 def read(path):
@@ -69,18 +71,31 @@ def encode(tokenizer_path, text_path):
     text = read(text_path)
     pieces = pieces_of(text)
     tokenizer = Tokenizer.from_file(tokenizer_path)
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
     start = time.perf_counter()
     tokenizer.encode_batch_fast(pieces, add_special_tokens=False)
     report(text, start)
 
 
 def compare(tokenizer_path, text_path, shard_path):
-    ids = Tokenizer.from_file(tokenizer_path).encode(read(text_path), add_special_tokens=False).ids
+    tokenizer = Tokenizer.from_file(tokenizer_path)
+    tokenizer.no_truncation()
+    ids = tokenizer.encode(read(text_path), add_special_tokens=False).ids
     with open(shard_path, "rb") as file:
-        file.seek(1024)
-        tokens = array.array("H", file.read())
+        magic = int.from_bytes(file.read(4), sys.byteorder)
+        file.seek(SHARD_HEADER)
+        tokens = array.array(SHARD_TYPES[magic], file.read())
     if list(tokens) != ids:
         sys.exit(f"other tokens of {tokenizer_path}")
+
+
+def kind(tokenizer_path):
+    """The model, and whether it works on bytes or on characters, as SentencePiece's do."""
+    tokenizer = Tokenizer.from_file(tokenizer_path)
+    name = type(tokenizer.model).__name__
+    byte_level = "ByteLevel" in str(tokenizer.pre_tokenizer)
+    print({"BPE": "byte-level BPE" if byte_level else "SentencePiece BPE"}.get(name, name))
 
 
 def wordpiece(text_path, output):
@@ -95,5 +110,5 @@ def wordpiece(text_path, output):
 
 
 if __name__ == "__main__":
-    {"learn": learn, "encode": encode, "compare": compare, "wordpiece": wordpiece,
+    {"learn": learn, "encode": encode, "compare": compare, "kind": kind, "wordpiece": wordpiece,
      "device": device}[sys.argv[1]](*sys.argv[2:])
