@@ -59,6 +59,9 @@ static yk_status add_pairs(struct yk_jinja_run *run, struct yk_jinja_value pairs
 static yk_status add_first_argument(struct yk_jinja_run *run, struct yk_jinja_value value,
                                     struct yk_jinja_dict *dict)
 {
+    if (value.kind == YK_JINJA_UNDEFINED) {
+        return yk_jinja_value_fail_undefined(value);
+    }
     if (value.kind != YK_JINJA_DICT) {
         return add_pairs(run, value, dict);
     }

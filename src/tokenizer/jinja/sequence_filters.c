@@ -53,9 +53,6 @@ static yk_status check_reversible(struct yk_jinja_value value)
 static yk_status last(struct yk_jinja_call *call, struct yk_jinja_value *out)
 {
     const struct yk_jinja_list *list = NULL;
-    if (call->subject.kind == YK_JINJA_UNDEFINED) {
-        return yk_jinja_value_fail_undefined(call->subject);
-    }
     YK_TRY(check_reversible(call->subject));
     YK_TRY(yk_jinja_iterator_to_list(call->run, call->subject, &list));
     if (list->count == 0) {

@@ -574,6 +574,9 @@ static yk_status add_braces(struct formatter *formatter)
     const bool known = spec.type == '\0' || strchr("sdxXobeEfFgG%", spec.type);
     const bool plain = value.kind == YK_JINJA_STRING || value.kind == YK_JINJA_INT ||
                        value.kind == YK_JINJA_FLOAT || value.kind == YK_JINJA_BOOL;
+    if (formatted && value.kind == YK_JINJA_BOOL) {
+        value = yk_jinja_value_int(value.as.boolean); /* Python formats it as an integer then */
+    }
     if (!skip(formatter, '}') || !known || (formatted && !plain) ||
         (spec.type == 's' && value.kind != YK_JINJA_STRING)) {
         return fail_format();

@@ -223,7 +223,8 @@ static yk_status truncate_text(struct yk_jinja_call *call, struct yk_jinja_value
     int64_t length = 255;
     int64_t leeway = 5;
     size_t found = SIZE_MAX;
-    YK_TRY(require_string(call, &string));
+    int64_t most = 0;
+    int64_t count = 0;
     YK_TRY(yk_jinja_function_get_integer(call, 0, &length));
     YK_TRY(yk_jinja_function_get_string(call, 2, &end));
     if (call->values[3].kind != YK_JINJA_NONE) {
@@ -232,11 +233,13 @@ static yk_status truncate_text(struct yk_jinja_call *call, struct yk_jinja_value
     if (!end || length < yk_jinja_string_length(end) || leeway < 0) {
         return yk_fail(YK_ERROR_INPUT, "truncate needs a length that is not shorter than its end");
     }
-    *out = yk_jinja_value_string(string);
-    int64_t most = 0;
-    if (__builtin_add_overflow(length, leeway, &most) || yk_jinja_string_length(string) <= most) {
+    /* Whatever has a length may be short enough. */
+    YK_TRY(yk_jinja_iterator_count(call->subject, &count));
+    *out = call->subject;
+    if (__builtin_add_overflow(length, leeway, &most) || count <= most) {
         return YK_OK;
     }
+    YK_TRY(require_string(call, &string));
     YK_TRY(
         yk_jinja_string_slice(call->run, string, 0, 1, length - yk_jinja_string_length(end), out));
     if (!yk_jinja_function_get_truth(call, 1, false)) {

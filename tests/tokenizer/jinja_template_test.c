@@ -1,0 +1,263 @@
+/* What transformers' Jinja environment makes of small templates, recorded by
+ * tests/oracle/make_template_cases.py, and what limits do to hostile ones. */
+#include "support/support.h"
+
+#include "support/files/recorded.h"
+#include "tokenizer/jinja/template.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct rendering {
+    struct yk_jinja_output output;
+    yk_status status;
+};
+
+static struct rendering render_with(const char *source, const struct yk_jinja_variables *variables,
+                                    const struct yk_jinja_limits *limits)
+{
+    struct rendering result = {0};
+    struct yk_jinja_template *parsed = NULL;
+    result.status = yk_jinja_template_parse(source, strlen(source), "chat.jinja", &parsed);
+    if (result.status == YK_OK) {
+        result.status = yk_jinja_template_render(parsed, variables, limits, &result.output);
+    }
+    yk_jinja_template_destroy(parsed);
+    return result;
+}
+
+static void assert_fails(const char *source, const char *message)
+{
+    const struct yk_jinja_variables none = {0};
+    struct rendering result = render_with(source, &none, NULL);
+    assert_int_equal(result.status, YK_ERROR_INPUT);
+    assert_string_equal(yk_status_message(), message);
+    yk_jinja_output_free(&result.output);
+}
+
+static void check_generations(const struct yk_json *expected, const struct yk_jinja_output *output,
+                              const char *source)
+{
+    if ((int64_t)yk_json_array_count(expected) != output->generation_count) {
+        fail_msg("%s: %d generations", source, (int)output->generation_count);
+    }
+    for (int64_t i = 0; i < output->generation_count; i++) {
+        const struct yk_json *span = yk_json_array_at(expected, (size_t)i);
+        int64_t begin = 0;
+        int64_t end = 0;
+        assert_true(yk_json_integer_value(yk_json_array_at(span, 0), &begin));
+        assert_true(yk_json_integer_value(yk_json_array_at(span, 1), &end));
+        assert_int_equal(output->generations[i].begin, begin);
+        assert_int_equal(output->generations[i].end, end);
+    }
+}
+
+static void check_case(const struct yk_json *recorded, const struct yk_jinja_variables *variables)
+{
+    const char *source = yk_json_string_value(recorded_get(recorded, "template"));
+    const struct yk_json *text = yk_json_get_member(recorded, "text");
+    struct rendering result = render_with(source, variables, NULL);
+    if (!text && result.status == YK_OK) {
+        fail_msg("%s gives \"%s\", expected an error", source, yk_text_chars(&result.output.text));
+    }
+    if (text && result.status != YK_OK) {
+        fail_msg("%s: %s", source, yk_status_message());
+    }
+    if (!text) {
+        assert_int_equal(result.status, YK_ERROR_INPUT);
+    } else {
+        if (strcmp(yk_text_chars(&result.output.text), yk_json_string_value(text)) != 0) {
+            fail_msg("%s gives \"%s\", expected \"%s\"", source,
+                     yk_text_chars(&result.output.text), yk_json_string_value(text));
+        }
+        check_generations(yk_json_get_member(recorded, "generations"), &result.output, source);
+    }
+    yk_jinja_output_free(&result.output);
+}
+
+static void recorded_templates_are_rendered_as_by_transformers(void **state)
+{
+    (void)state;
+    struct yk_json *file = recorded_read("tokenizer/fixtures/templates.json");
+    const struct yk_json *cases = recorded_get(file, "cases");
+    struct yk_jinja_variables variables = {.objects = {recorded_get(file, "variables")}};
+    assert_true(yk_json_integer_value(recorded_get(file, "time"), &variables.unix_time_s));
+    assert_int_equal(setenv("TZ", "UTC", 1), 0);
+    assert_true(yk_json_array_count(cases) > 1000);
+    for (size_t i = 0; i < yk_json_array_count(cases); i++) {
+        check_case(yk_json_array_at(cases, i), &variables);
+    }
+    yk_json_destroy(file);
+}
+
+static void later_objects_hide_variables_of_earlier_ones(void **state)
+{
+    (void)state;
+    static const char first[] = "{\"a\": 1, \"b\": 2}";
+    static const char second[] = "{\"b\": 3}";
+    struct yk_json *objects[2] = {NULL, NULL};
+    assert_ok(yk_json_parse(first, strlen(first), &objects[0]));
+    assert_ok(yk_json_parse(second, strlen(second), &objects[1]));
+    const struct yk_jinja_variables variables = {.objects = {objects[0], objects[1]}};
+    struct rendering result = render_with("{{ a }}{{ b }}", &variables, NULL);
+    assert_ok(result.status);
+    assert_string_equal(yk_text_chars(&result.output.text), "13");
+    yk_jinja_output_free(&result.output);
+    yk_json_destroy(objects[0]);
+    yk_json_destroy(objects[1]);
+}
+
+static void a_template_says_which_variables_and_generations_it_has(void **state)
+{
+    (void)state;
+    static const char source[] = "{{ messages }}{% generation %}{% endgeneration %}";
+    struct yk_jinja_template *parsed = NULL;
+    assert_ok(yk_jinja_template_parse(source, strlen(source), "t", &parsed));
+    assert_true(yk_jinja_template_has_generation(parsed));
+    assert_true(yk_jinja_template_has_variable(parsed, "messages"));
+    assert_false(yk_jinja_template_has_variable(parsed, "tools"));
+    yk_jinja_template_destroy(parsed);
+    assert_ok(yk_jinja_template_parse("a", 1, "t", &parsed));
+    assert_false(yk_jinja_template_has_generation(parsed));
+    yk_jinja_template_destroy(parsed);
+}
+
+static void errors_name_the_line_of_the_template(void **state)
+{
+    (void)state;
+    assert_fails("a\n{% if x %}\n{{ 1 +",
+                 "chat.jinja: line 3: {{ has no end }}");
+    assert_fails("\n\n{{ x.y }}", "chat.jinja: line 3: \"x\" is undefined");
+    assert_fails("\n{{ raise_exception('roles must alternate') }}",
+                 "chat.jinja: line 2: the template refuses the conversation: roles must alternate");
+    assert_fails("{% include 'a' %}",
+                 "chat.jinja: line 1: {% include %} is not supported in chat templates");
+    assert_fails("{{ 'a' | wordwrap }}",
+                 "chat.jinja: line 1: \"wordwrap\" is not supported for a value of type str");
+    assert_fails("{{ [].append(1) }}", "chat.jinja: line 1: the method append() would change a "
+                                       "value of type list, which templates may not");
+}
+
+/* Each of these would need years or more memory than there is. */
+static void hostile_templates_end_with_a_sentence(void **state)
+{
+    (void)state;
+    static const char memory[] =
+        "chat.jinja: line 1: the template needs more than the allowed 536870912 bytes of memory";
+    static const char depth[] = "chat.jinja: line 1: the template nests more than the allowed 2000 "
+                                "levels; does a macro call itself for ever?";
+    static const char steps[] = "chat.jinja: line 1: the template runs for more than the allowed "
+                                "50000000 steps; does it loop for ever?";
+    assert_fails("{{ 'a' * 1000000000000 }}", memory);
+    assert_fails("{{ [1] * 1000000000000 }}", memory);
+    assert_fails("{% set n = namespace(x='a') %}{% for i in range(99) %}"
+                 "{% set n.x = n.x + n.x %}{% endfor %}",
+                 memory);
+    assert_fails("{{ ('a' * 100000).replace('a', 'b' * 100000) }}", memory);
+    assert_fails("{{ range(1000000000000) }}",
+                 "chat.jinja: line 1: range() has more than 100000 items");
+    assert_fails("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", depth);
+    assert_fails("{% for i in [1] recursive %}{{ loop([1]) }}{% endfor %}", depth);
+    assert_fails("{% set n = namespace(x=[]) %}{% for i in range(9999) %}"
+                 "{% set n.x = [n.x] %}{% endfor %}{{ n.x }}",
+                 depth);
+    assert_fails("{% set r = range(99999) %}{% for i in r %}{% for j in r %}{% for k in r %}"
+                 "{% endfor %}{% endfor %}{% endfor %}",
+                 steps);
+    assert_fails("{% for i in range(99999) %}{{ 'a' * 1000 }}{% endfor %}",
+                 "chat.jinja: line 1: the template writes more than the allowed 67108864 bytes");
+}
+
+static void limits_of_the_caller_hold(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *source;
+        struct yk_jinja_limits limits;
+        const char *message;
+    } cases[] = {
+        {"{{ 1 + 1 + 1 }}",
+         {.max_steps = 3},
+         "chat.jinja: line 1: the template runs for more than the allowed 3 steps; does it loop "
+         "for ever?"},
+        {"{{ ((((1)))) + (1 + (1 + (1 + 1))) }}",
+         {.max_depth = 3},
+         "chat.jinja: line 1: the template nests more than the allowed 3 levels; does a macro call "
+         "itself for ever?"},
+        {"abcdef",
+         {.max_output_bytes = 5},
+         "chat.jinja: line 1: the template writes more than the allowed 5 bytes"},
+        {"{{ 'a' * 2000 }}",
+         {.max_memory_bytes = 1000},
+         "chat.jinja: line 1: the template needs more than the allowed 1000 bytes of memory"},
+    };
+    const struct yk_jinja_variables none = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rendering result = render_with(cases[i].source, &none, &cases[i].limits);
+        assert_int_equal(result.status, YK_ERROR_INPUT);
+        assert_string_equal(yk_status_message(), cases[i].message);
+        yk_jinja_output_free(&result.output);
+        result = render_with(cases[i].source, &none, NULL);
+        assert_ok(result.status);
+        yk_jinja_output_free(&result.output);
+    }
+}
+
+/* Templates whose syntax is nested deeper than the stack would bear. */
+static void deeply_nested_syntax_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *begin;
+        const char *repeated;
+        const char *message;
+    } cases[] = {
+        {"{{ ", "(", "chat.jinja: line 1: brackets are nested too deeply"},
+        {"{{ ", "[", "chat.jinja: line 1: brackets are nested too deeply"},
+        {"{{ ", "-", "chat.jinja: line 1: the template is nested too deeply"},
+        {"{{ ", "not ", "chat.jinja: line 1: the template is nested too deeply"},
+        {"{{ 1", "+1", "chat.jinja: line 1: an expression is nested too deeply"},
+        {"{{ 1", " if 1 else 1", "chat.jinja: line 1: the template is nested too deeply"},
+        {"{{ a", ".b", "chat.jinja: line 1: an expression is nested too deeply"},
+        {"", "{% if 1 %}", "chat.jinja: line 1: blocks are nested too deeply"},
+        {"", "{% macro f() %}", "chat.jinja: line 1: blocks are nested too deeply"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct yk_text source = {0};
+        yk_text_add(&source, cases[i].begin);
+        yk_text_add_repeated(&source, cases[i].repeated, 20000);
+        yk_text_add(&source, cases[i].begin[0] ? " }}" : "");
+        assert_fails(yk_text_chars(&source), cases[i].message);
+        yk_text_free(&source);
+    }
+}
+
+/* 20000 times appended, a text of 20 MB would be copied 10000 times over otherwise. */
+static void appending_to_a_text_is_not_quadratic(void **state)
+{
+    (void)state;
+    const struct yk_jinja_variables none = {0};
+    const struct yk_jinja_limits limits = {.max_steps = 2000000};
+    struct rendering result =
+        render_with("{% set n = namespace(x='') %}{% for i in range(20000) %}"
+                    "{% set n.x = n.x + 'a' * 1000 %}{% endfor %}{{ n.x | length }}",
+                    &none, &limits);
+    assert_ok(result.status);
+    assert_string_equal(yk_text_chars(&result.output.text), "20000000");
+    yk_jinja_output_free(&result.output);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(recorded_templates_are_rendered_as_by_transformers),
+        cmocka_unit_test(later_objects_hide_variables_of_earlier_ones),
+        cmocka_unit_test(a_template_says_which_variables_and_generations_it_has),
+        cmocka_unit_test(errors_name_the_line_of_the_template),
+        cmocka_unit_test(hostile_templates_end_with_a_sentence),
+        cmocka_unit_test(limits_of_the_caller_hold),
+        cmocka_unit_test(deeply_nested_syntax_is_refused),
+        cmocka_unit_test(appending_to_a_text_is_not_quadratic),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
