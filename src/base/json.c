@@ -40,20 +40,37 @@ static const char *fault_of(json_error_t *error)
     }
 }
 
-yk_status yk_json_parse(const char *bytes, size_t length, struct yk_json **out)
+static yk_status parse(const char *bytes, size_t length, size_t flags, struct yk_json **out,
+                       enum json_error_code *code)
 {
     json_error_t error;
-    json_t *root = json_loadb(bytes, length, JSON_REJECT_DUPLICATES, &error);
+    json_t *root = json_loadb(bytes, length, flags, &error);
     if (root) {
         *out = (struct yk_json *)root;
         return YK_OK;
     }
+    *code = json_error_code(&error);
     /* If the library runs out of memory, it may only set no line. */
-    if (json_error_code(&error) == json_error_out_of_memory || error.line < 0) {
+    if (*code == json_error_out_of_memory || error.line < 0) {
         return yk_fail_out_of_memory();
     }
     return yk_fail(YK_ERROR_INPUT, "line %d, column %d: broken JSON: %s", error.line, error.column,
                    fault_of(&error));
+}
+
+yk_status yk_json_parse(const char *bytes, size_t length, struct yk_json **out)
+{
+    enum json_error_code code = json_error_unknown;
+    return parse(bytes, length, JSON_REJECT_DUPLICATES, out, &code);
+}
+
+yk_status yk_json_parse_foreign(const char *bytes, size_t length, struct yk_json **out)
+{
+    enum json_error_code code = json_error_unknown;
+    const yk_status status = parse(bytes, length, 0, out, &code);
+    return status != YK_OK && code == json_error_numeric_overflow
+               ? parse(bytes, length, JSON_DECODE_INT_AS_REAL, out, &code)
+               : status;
 }
 
 void yk_json_destroy(struct yk_json *root)

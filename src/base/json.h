@@ -19,6 +19,12 @@ struct yk_json;
 
 /* Parses all of `bytes`. The message of a syntax error contains the line and the column. */
 yk_status yk_json_parse(const char *bytes, size_t length, struct yk_json **out) YK_MUST_USE;
+
+/* Does the same for a file of another tool, whose writer may be less strict: an integer that 64
+ * bits cannot hold is allowed (all integers of the document are then read as floating-point
+ * numbers), and of members with the same name, the last one counts. */
+yk_status yk_json_parse_foreign(const char *bytes, size_t length, struct yk_json **out) YK_MUST_USE;
+
 void yk_json_destroy(struct yk_json *root);
 
 /* Parses `text` into a document in a new variable with the name `root`, evaluates `expression`, and

@@ -122,7 +122,7 @@ static yk_status write_config(struct yk_chat_files *files, const struct yk_json 
     struct yk_json *root = NULL;
     yk_status status = YK_OK;
     if (files->exists[YK_CHAT_FILE_CONFIG]) {
-        status = yk_json_parse(yk_text_chars(text), text->length, &root);
+        status = yk_json_parse_foreign(yk_text_chars(text), text->length, &root);
     } else {
         root = yk_json_node_new_object();
     }

@@ -246,7 +246,7 @@ bool yk_chat_template_is_in_files(const struct yk_tokenizer *tokenizer)
     const struct yk_text *text = &files->texts[YK_CHAT_FILE_CONFIG];
     struct yk_json *config = NULL;
     if (files->exists[YK_CHAT_FILE_TEMPLATE] || !files->exists[YK_CHAT_FILE_CONFIG] ||
-        yk_json_parse(yk_text_chars(text), text->length, &config) != YK_OK) {
+        yk_json_parse_foreign(yk_text_chars(text), text->length, &config) != YK_OK) {
         return files->exists[YK_CHAT_FILE_TEMPLATE];
     }
     const struct yk_json *node = yk_json_get_member(config, "chat_template");
@@ -265,7 +265,7 @@ static yk_status parse_file(const struct yk_chat_files *files, enum yk_chat_file
     if (!files->exists[file]) {
         return YK_OK;
     }
-    const yk_status status = yk_json_parse(yk_text_chars(text), text->length, out);
+    const yk_status status = yk_json_parse_foreign(yk_text_chars(text), text->length, out);
     return yk_status_prefix_message(status, yk_text_chars(&files->sources[file]));
 }
 

@@ -23,6 +23,21 @@ static void assert_broken(const char *text, size_t length, const char *beginning
     }
 }
 
+/* As transformers writes "model_max_length" of a tokenizer without a limit. */
+static void files_of_other_tools_may_have_large_integers_and_repeated_names(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"a\": 1000000000000000019884624838656, \"b\": 2, \"b\": 3}";
+    struct yk_json *root = NULL;
+    double number = 0;
+    assert_broken(text, strlen(text), "line 1, column 37: broken JSON: too big integer");
+    assert_ok(yk_json_parse_foreign(text, strlen(text), &root));
+    assert_true(yk_json_number_value(yk_json_get_member(root, "a"), &number) && number == 1e30);
+    assert_true(yk_json_number_value(yk_json_get_member(root, "b"), &number) && number == 3);
+    yk_json_destroy(root);
+    assert_int_equal(yk_json_parse_foreign("{", 1, &root), YK_ERROR_INPUT);
+}
+
 static void members_and_elements_are_found(void **state)
 {
     (void)state;
@@ -173,6 +188,7 @@ static void an_unknown_key_comes_with_a_suggestion(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_of_other_tools_may_have_large_integers_and_repeated_names),
         cmocka_unit_test(members_and_elements_are_found),
         cmocka_unit_test(what_is_not_there_is_null),
         cmocka_unit_test(members_are_met_in_the_order_of_the_file),
