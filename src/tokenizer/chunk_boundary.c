@@ -2,10 +2,20 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
+#include "tokenizer/normalizer.h"
 #include "tokenizer/unicode.h"
 
 #include <stdint.h>
 #include <string.h>
+
+enum {
+    METASPACE = 0x2581,
+    FIRST_SURROGATE = 0xd800,
+    LAST_SURROGATE = 0xdfff
+};
+
+/* Stands for a space in SentencePiece's vocabularies. */
+static const char metaspace[] = "\xe2\x96\x81";
 
 /* Patterns of Split before ByteLevel: Llama 3's (the same as GPT-4's), and Qwen 2's. */
 static const char *const known_patterns[] = {
@@ -14,6 +24,20 @@ static const char *const known_patterns[] = {
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}|"
     " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
 };
+
+/* Whether the first character is definitely not white space. For some characters that differs
+ * between versions of Unicode and between libraries. */
+static bool begins_word(const char *text, size_t length)
+{
+    const unsigned char first = (unsigned char)text[0];
+    if (first < 0x80) {
+        return first > ' ' && first < 0x7f;
+    }
+    uint32_t character = 0;
+    return yk_utf8_decode(text, length, &character) > 0 && character > 0xa0 &&
+           character != 0x180e && !yk_unicode_is_space(character) &&
+           !yk_unicode_is_in_category(character, YK_UNICODE_DROPPED);
+}
 
 static bool has_type(const struct yk_json *node, const char *type)
 {
@@ -114,16 +138,229 @@ static bool add_token(const struct yk_json *token, bool normalized,
     return true;
 }
 
-void yk_chunk_boundary_rules_from_json(const struct yk_json *root,
-                                       struct yk_chunk_boundary_rules *out)
+/* Whether a string pattern of a component is `text`. */
+static bool has_pattern(const struct yk_json *node, const char *kind, const char *text)
+{
+    const char *pattern =
+        yk_json_string_value(yk_json_get_member(yk_json_get_member(node, "pattern"), kind));
+    return pattern && strcmp(pattern, text) == 0;
+}
+
+/* Calls `check` for a component or, if it is a Sequence, for each of its elements. */
+static bool check_each(const struct yk_json *node, const char *key,
+                       bool (*check)(const struct yk_json *node))
+{
+    const struct yk_json *list = yk_json_get_member(node, key);
+    if (!has_type(node, "Sequence")) {
+        return check(node);
+    }
+    for (size_t i = 0; i < yk_json_array_count(list); i++) {
+        if (!check(yk_json_array_at(list, i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether a normalizer changes each character by itself or with marks, and no white space. */
+static bool is_local_normalizer(const struct yk_json *node)
+{
+    static const char *const types[] = {"NFC",       "NFD",          "NFKC",          "NFKD",
+                                        "Lowercase", "StripAccents", "BertNormalizer"};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (has_type(node, types[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a normalizer is a Replace that makes no white space and removes none but of several. */
+static bool is_spaced_replace(const struct yk_json *node)
+{
+    const char *pattern =
+        yk_json_string_value(yk_json_get_member(yk_json_get_member(node, "pattern"), "String"));
+    const char *content = yk_json_string_value(yk_json_get_member(node, "content"));
+    return has_type(node, "Replace") &&
+           (has_pattern(node, "Regex", " {2,}") ||
+            (pattern && content && *content && !has_space(pattern) && !has_space(content) &&
+             !strstr(pattern, metaspace) && !strstr(content, metaspace)));
+}
+
+/* Whether a normalizer is known where texts are cut before single spaces. */
+static bool is_spaced_normalizer(const struct yk_json *node)
+{
+    return is_local_normalizer(node) || is_spaced_replace(node) || has_type(node, "Precompiled") ||
+           has_type(node, "Nmt") ||
+           (has_type(node, "Strip") && !has_flag(node, "strip_left", true));
+}
+
+static bool replaces_space(const struct yk_json *node)
+{
+    const char *content = yk_json_string_value(yk_json_get_member(node, "content"));
+    return has_type(node, "Replace") && has_pattern(node, "String", " ") && content &&
+           strcmp(content, metaspace) == 0;
+}
+
+static bool is_spaced_or_replaces_space(const struct yk_json *node)
+{
+    return is_spaced_normalizer(node) || replaces_space(node);
+}
+
+static bool is_metaspace(const struct yk_json *node, bool split)
+{
+    const char *replacement = yk_json_string_value(yk_json_get_member(node, "replacement"));
+    return has_type(node, "Metaspace") && replacement && strcmp(replacement, metaspace) == 0 &&
+           has_flag(node, "split", true) == split;
+}
+
+/* Whether each space begins a word. */
+static bool are_spaced_words(const struct yk_json *node)
+{
+    const struct yk_json *list = yk_json_get_member(node, "pretokenizers");
+    if (!has_type(node, "Sequence")) {
+        return is_metaspace(node, true);
+    }
+    const struct yk_json *last = yk_json_array_at(list, 1);
+    return yk_json_array_count(list) == 2 &&
+           has_type(yk_json_array_at(list, 0), "WhitespaceSplit") &&
+           (is_metaspace(last, true) || is_metaspace(last, false));
+}
+
+/* Whether the last normalizer replaces each space with "▁". */
+static bool ends_with_replaced_spaces(const struct yk_json *normalizer)
+{
+    const struct yk_json *list = yk_json_get_member(normalizer, "normalizers");
+    const size_t count = yk_json_array_count(list);
+    return has_type(normalizer, "Sequence")
+               ? count > 0 && replaces_space(yk_json_array_at(list, count - 1))
+               : replaces_space(normalizer);
+}
+
+static bool is_empty_member(const struct yk_json *node, const char *key)
+{
+    const struct yk_json *member = yk_json_get_member(node, key);
+    const char *text = yk_json_string_value(member);
+    return !member || yk_json_is_null(member) || (text && !*text);
+}
+
+/* Whether no rule of a BPE merges across the place before "▁"; see tokenizer/bpe.h. */
+static bool has_no_merge_across_spaces(const struct yk_json *model)
+{
+    const struct yk_json *merges = yk_json_get_member(model, "merges");
+    const char *unknown = yk_json_string_value(yk_json_get_member(model, "unk_token"));
+    const size_t unit = strlen(metaspace);
+    if (!yk_json_is_array(merges) || !is_empty_member(model, "continuing_subword_prefix") ||
+        !is_empty_member(model, "end_of_word_suffix") || has_flag(model, "ignore_merges", false) ||
+        !yk_json_get_member(yk_json_get_member(model, "vocab"), metaspace) ||
+        (unknown && strncmp(unknown, metaspace, unit) == 0)) {
+        return false;
+    }
+    for (size_t i = 0; i < yk_json_array_count(merges); i++) {
+        const struct yk_json *rule = yk_json_array_at(merges, i);
+        const char *left =
+            yk_json_string_value(yk_json_is_array(rule) ? yk_json_array_at(rule, 0) : rule);
+        const char *right = yk_json_string_value(yk_json_array_at(rule, 1));
+        const char *space = left && !right ? strchr(left, ' ') : NULL;
+        right = space ? space + 1 : right;
+        while (left && strncmp(left, metaspace, unit) == 0) {
+            left += unit;
+        }
+        const bool alone = left && (*left == '\0' || left == space);
+        if (!left || !right || (strncmp(right, metaspace, unit) == 0 && !alone)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether a text is one word for BPE, with "▁" for each space. */
+static bool is_one_spaced_word(const struct yk_json *root)
+{
+    const struct yk_json *words = yk_json_get_member(root, "pre_tokenizer");
+    const struct yk_json *normalizer = yk_json_get_member(root, "normalizer");
+    const bool none = !words || yk_json_is_null(words);
+    /* Where no space is left, nothing is split at spaces. */
+    const bool idle = none || (has_type(words, "Split") && has_pattern(words, "String", " "));
+    return ((idle && ends_with_replaced_spaces(normalizer)) || is_metaspace(words, false)) &&
+           has_no_merge_across_spaces(yk_json_get_member(root, "model"));
+}
+
+/* Whether the text at one of the two ends of a normalized character is no white space. */
+static bool is_visible(const char *text, size_t length)
+{
+    uint32_t character = 0;
+    return yk_utf8_decode(text, length, &character) > 0 && !yk_unicode_is_space(character) &&
+           character != METASPACE && !yk_unicode_is_in_category(character, YK_UNICODE_EXTENDING);
+}
+
+/* Whether a character may stand next to a space that is cut. */
+static yk_status try_neighbour(const struct yk_normalizer *normalizer,
+                               struct yk_normalizer_workspace *workspace, uint32_t character,
+                               bool *out)
+{
+    char bytes[YK_UTF8_MAX_BYTES];
+    struct yk_aligned_piece text = {0};
+    int32_t state = 0;
+    const size_t length = yk_utf8_encode(character, bytes);
+    *out = false;
+    /* A character that joins with the one behind it may be replaced together with it. */
+    if (!is_visible(bytes, length) || !begins_word(bytes, length) ||
+        !yk_unicode_is_grapheme_boundary(character, ' ', &state)) {
+        return YK_OK;
+    }
+    YK_TRY(yk_normalizer_run(normalizer, workspace, bytes, length, 0, false, &text));
+    const size_t last =
+        text.length > 0 ? yk_utf8_previous_character_start(text.bytes, text.length) : 0;
+    *out = text.length > 0 && is_visible(text.bytes, text.length) &&
+           is_visible(text.bytes + last, text.length - last);
+    return YK_OK;
+}
+
+static yk_status find_neighbours(const struct yk_json *node, struct yk_chunk_boundary_rules *out)
+{
+    struct yk_normalizer *normalizer = NULL;
+    struct yk_normalizer_workspace workspace = {0};
+    yk_status status = yk_normalizer_from_json(node, &normalizer);
+    YK_IF_OK(yk_regex_workspace_create(&workspace.regex));
+    for (uint32_t i = 1; i < YK_CHUNK_BOUNDARY_CHARACTERS && status == YK_OK; i++) {
+        bool allowed = false;
+        if (i < FIRST_SURROGATE || i > LAST_SURROGATE) {
+            status = try_neighbour(normalizer, &workspace, i, &allowed);
+        }
+        out->neighbours[i / 8] |= (unsigned char)(allowed << i % 8);
+    }
+    yk_regex_workspace_destroy(workspace.regex);
+    yk_normalizer_workspace_free(&workspace);
+    yk_normalizer_destroy(normalizer);
+    return status;
+}
+
+yk_status yk_chunk_boundary_rules_from_json(const struct yk_json *root,
+                                            struct yk_chunk_boundary_rules *out)
 {
     const struct yk_json *added = yk_json_get_member(root, "added_tokens");
     const struct yk_json *normalizer = yk_json_get_member(root, "normalizer");
+    const struct yk_json *words = yk_json_get_member(root, "pre_tokenizer");
     const bool normalized = normalizer && !yk_json_is_null(normalizer);
-    yk_chunk_boundary_rules_from_pre_tokenizer(yk_json_get_member(root, "pre_tokenizer"), out);
+    yk_chunk_boundary_rules_from_pre_tokenizer(words, out);
+    out->possible = out->possible &&
+                    (!normalized || check_each(normalizer, "normalizers", is_local_normalizer));
+    const bool spaced_words =
+        are_spaced_words(words) &&
+        (!normalized || check_each(normalizer, "normalizers", is_spaced_normalizer));
+    const bool one_word =
+        is_one_spaced_word(root) &&
+        (!normalized || check_each(normalizer, "normalizers", is_spaced_or_replaces_space));
+    if (!out->possible && (spaced_words || one_word)) {
+        out->possible = true;
+        out->single_spaces = true;
+        out->lines = false;
+    }
     for (size_t i = 0; out->possible && i < yk_json_array_count(added); i++) {
         out->possible = add_token(yk_json_array_at(added, i), normalized, out);
     }
+    return out->possible && out->single_spaces ? find_neighbours(normalizer, out) : YK_OK;
 }
 
 yk_status yk_chunk_boundary_rules_from_tokenizer(const struct yk_tokenizer *tokenizer,
@@ -139,25 +376,9 @@ yk_status yk_chunk_boundary_rules_from_tokenizer(const struct yk_tokenizer *toke
     yk_status status = yk_text_status(&file);
     YK_IF_OK(yk_json_parse(yk_text_chars(&file), file.length, &root));
     yk_text_free(&file);
-    if (status == YK_OK) {
-        yk_chunk_boundary_rules_from_json(root, out);
-        yk_json_destroy(root);
-    }
+    YK_IF_OK(yk_chunk_boundary_rules_from_json(root, out));
+    yk_json_destroy(root);
     return status;
-}
-
-/* Whether the first character is definitely not white space. For some characters that differs
- * between versions of Unicode and between libraries. */
-static bool begins_word(const char *text, size_t length)
-{
-    const unsigned char first = (unsigned char)text[0];
-    if (first < 0x80) {
-        return first > ' ' && first < 0x7f;
-    }
-    uint32_t character = 0;
-    return yk_utf8_decode(text, length, &character) > 0 && character > 0xa0 &&
-           character != 0x180e && !yk_unicode_is_space(character) &&
-           !yk_unicode_is_in_category(character, YK_UNICODE_DROPPED);
 }
 
 /* Whether a newline ends before `at`, between two characters that are not white space. */
@@ -170,6 +391,23 @@ static bool is_behind_line(const struct yk_chunk_boundary_rules *cut, const char
     }
     const size_t before = yk_utf8_previous_character_start(text, at - 1);
     return begins_word(text + before, at - 1 - before) && begins_word(text + at, length - at);
+}
+
+static bool is_neighbour(const struct yk_chunk_boundary_rules *cut, const char *text, size_t length)
+{
+    uint32_t character = 0;
+    return yk_utf8_decode(text, length, &character) > 0 &&
+           character < YK_CHUNK_BOUNDARY_CHARACTERS &&
+           (cut->neighbours[character / 8] >> character % 8 & 1);
+}
+
+/* Whether the space at `at` is between two neighbours. */
+static bool is_single_space(const struct yk_chunk_boundary_rules *cut, const char *text,
+                            size_t length, size_t at)
+{
+    const size_t before = yk_utf8_previous_character_start(text, at);
+    return is_neighbour(cut, text + before, at - before) &&
+           is_neighbour(cut, text + at + 1, length - at - 1);
 }
 
 size_t yk_chunk_boundary_find_last(const struct yk_chunk_boundary_rules *cut, const char *text,
@@ -189,6 +427,9 @@ size_t yk_chunk_boundary_find_last(const struct yk_chunk_boundary_rules *cut, co
         }
         /* If a token may have stripped white space, the white space must begin with this space. */
         if (cut->strips_right && (before <= ' ' || before >= 0x7f || cut->ends_token[before])) {
+            continue;
+        }
+        if (cut->single_spaces && !is_single_space(cut, text, length, at)) {
             continue;
         }
         return at;

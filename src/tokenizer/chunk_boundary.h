@@ -20,6 +20,20 @@
  *   word. So a text is not cut before a space that is followed by an added token, nor between a
  *   newline and an added token, nor after an added token that strips the white space after it.
  *
+ * Tokenizers of SentencePiece's kind, such as those of T5 and Mistral, can be cut before a single
+ * space between two characters that are not white space.
+ *
+ * Proof:
+ * - Metaspace, alone or behind WhitespaceSplit, begins a word at each space. The second chunk
+ * begins with a space, so that nothing is put before it.
+ * - If the model is BPE and the text is one word, then its merges do not cross the place before a
+ *   "▁" behind another character (tokenizer/bpe.h).
+ * - Normalizers change characters one by one or with the marks behind them. Whether they change one
+ *   of the two characters next to the space to white space is tried for each character. A Replace
+ *   of two or more spaces does not match a single space; other strings to replace have no space.
+ *   Strip leaves a chunk as it is that ends with no white space, if it strips only the right side.
+ * - Prepend puts its content before each chunk. Such tokenizers are not cut.
+ *
  * The rules of a tokenizer are a plain struct. They are immutable: any number of threads may share
  * them.
  */
@@ -33,12 +47,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum {
+    YK_CHUNK_BOUNDARY_CHARACTERS = 0x10000 /* characters beyond these are no neighbours */
+};
+
 struct yk_chunk_boundary_rules {
     bool possible;          /* false means: the text must not be cut */
     bool lines;             /* also cut after a newline; false if a space is added before a text */
     bool strips_right;      /* at least one added token strips the white space after it */
     bool begins_token[256]; /* first bytes of added tokens */
     bool ends_token[256];   /* last bytes of added tokens that strip the white space after them */
+    bool single_spaces;     /* cut only before a single space, between two neighbours: */
+    unsigned char neighbours[YK_CHUNK_BOUNDARY_CHARACTERS / 8]; /* one bit for each character */
 };
 
 /* Determines the rules of a tokenizer. A text for a character tokenizer is never cut, so that the
@@ -47,8 +67,8 @@ yk_status yk_chunk_boundary_rules_from_tokenizer(const struct yk_tokenizer *toke
                                                  struct yk_chunk_boundary_rules *out) YK_MUST_USE;
 
 /* Determines the rules of a tokenizer.json. If a component is unknown, no cut is possible. */
-void yk_chunk_boundary_rules_from_json(const struct yk_json *root,
-                                       struct yk_chunk_boundary_rules *out);
+yk_status yk_chunk_boundary_rules_from_json(const struct yk_json *root,
+                                            struct yk_chunk_boundary_rules *out) YK_MUST_USE;
 
 /* Determines the rules of a pre-tokenizer, for texts without added tokens. */
 void yk_chunk_boundary_rules_from_pre_tokenizer(const struct yk_json *pre_tokenizer,

@@ -242,7 +242,7 @@ static void nothing_is_cut_of_which_nothing_is_known(void **state)
             replace(&file, "\"normalized\": false", "\"normalized\": true");
         }
         assert_ok(yk_json_parse(file.bytes, file.length, &root));
-        yk_chunk_boundary_rules_from_json(root, &cut);
+        assert_ok(yk_chunk_boundary_rules_from_json(root, &cut));
         assert_false(cut.possible);
         assert_int_equal(yk_chunk_boundary_find_last(&cut, "a b c", 5), 0);
         yk_json_destroy(root);
