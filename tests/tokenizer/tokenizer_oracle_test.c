@@ -1,5 +1,6 @@
 /* What Hugging Face's tokenizers make of some thousand texts, recorded by
- * tests/oracle/make_tokenizer_fixtures.py, whose first comment says how the files are written. */
+ * tests/oracle/make_tokenizer_fixtures.py and make_component_cases.py, whose first comments say how
+ * the files are written. */
 #include "support/support.h"
 
 #include "base/file.h"
@@ -9,7 +10,8 @@
 #include <string.h>
 
 enum {
-    FIELDS = 4 /* of a line: the text, ids, decoded, decoded without special tokens */
+    FIELDS =
+        4 /* of a line: the text, ids, decoded, decoded without special tokens; spans may follow */
 };
 
 struct oracle {
@@ -32,6 +34,28 @@ static void add_ids(const char *words, struct yk_token_ids *out)
     assert_ok(yk_token_ids_status(out));
 }
 
+/* "begin-end", or "end" alone behind the span before. */
+static void add_spans(const char *words, struct yk_token_spans *out)
+{
+    size_t last = 0;
+    while (*words != '\0') {
+        char *end = NULL;
+        size_t begin = last;
+        size_t number = (size_t)strtoul(words, &end, 36);
+        assert_ptr_not_equal(end, words);
+        if (*end == '-') {
+            begin = number;
+            words = end + 1;
+            number = (size_t)strtoul(words, &end, 36);
+            assert_ptr_not_equal(end, words);
+        }
+        yk_token_spans_add(out, begin, number);
+        last = number;
+        words = end + (*end == ' ');
+    }
+    assert_ok(yk_token_spans_status(out));
+}
+
 static void unescape(const char *words, struct yk_text *out)
 {
     while (*words != '\0') {
@@ -48,10 +72,10 @@ static void unescape(const char *words, struct yk_text *out)
     assert_ok(yk_text_status(out));
 }
 
-static void open_oracle(const char *name, struct oracle *out)
+static void open_oracle(const char *folder, const char *name, struct oracle *out)
 {
     struct yk_text path = {0};
-    yk_text_addf(&path, "%s/tokenizer/fixtures/tokenizers/%s.json", TESTS_FOLDER, name);
+    yk_text_addf(&path, "%s/tokenizer/fixtures/%s/%s.json", TESTS_FOLDER, folder, name);
     assert_ok(yk_tokenizer_open(path.bytes, &out->tokenizer));
     assert_ok(yk_tokenizer_encoder_create(out->tokenizer, &out->encoder));
     path.length -= strlen("json");
@@ -102,6 +126,30 @@ static void check_decoded(const struct oracle *oracle, const char *line,
     yk_text_free(&given);
 }
 
+static void check_spans(struct oracle *oracle, const char *line, const struct yk_text *text,
+                        const struct yk_token_ids *ids, const char *words)
+{
+    struct yk_token_spans expected = {0};
+    struct yk_token_spans given = {0};
+    struct yk_token_ids given_ids = {0};
+    add_spans(words, &expected);
+    assert_ok(yk_tokenizer_encode_with_offsets(oracle->encoder, yk_text_chars(text), text->length,
+                                               line, YK_ADD_SPECIAL_TOKENS_NO, &given_ids, &given));
+    check_ids(line, &given_ids, ids);
+    assert_int_equal(given.count, expected.count);
+    for (int64_t i = 0; i < given.count; i++) {
+        if (given.items[i].begin != expected.items[i].begin ||
+            given.items[i].end != expected.items[i].end) {
+            fail_msg("\"%s\": token %d is from %zu to %zu, expected %zu to %zu", line, (int)i,
+                     given.items[i].begin, given.items[i].end, expected.items[i].begin,
+                     expected.items[i].end);
+        }
+    }
+    yk_token_spans_free(&expected);
+    yk_token_spans_free(&given);
+    yk_token_ids_free(&given_ids);
+}
+
 static void check_case(struct oracle *oracle, char *line)
 {
     char *fields[FIELDS] = {line};
@@ -113,6 +161,10 @@ static void check_case(struct oracle *oracle, char *line)
         fields[i] = strchr(fields[i - 1], '\t');
         assert_non_null(fields[i]);
         *fields[i]++ = '\0';
+    }
+    char *spans = strchr(fields[FIELDS - 1], '\t');
+    if (spans) {
+        *spans++ = '\0';
     }
     unescape(fields[0], &texts[0]);
     unescape(strcmp(fields[2], "=") == 0 ? fields[0] : fields[2], &texts[2]);
@@ -127,6 +179,9 @@ static void check_case(struct oracle *oracle, char *line)
     check_ids(line, &given, &expected);
     check_decoded(oracle, line, &given, false, &texts[2]);
     check_decoded(oracle, line, &given, true, &texts[3]);
+    if (spans) {
+        check_spans(oracle, line, &texts[0], &expected, spans);
+    }
 
     yk_token_ids_add_all(&framed, oracle->before.items, oracle->before.count);
     yk_token_ids_add_all(&framed, expected.items, expected.count);
@@ -144,11 +199,11 @@ static void check_case(struct oracle *oracle, char *line)
 }
 
 /* Returns how many texts there were. */
-static int check_all(const char *name)
+static int check_all(const char *folder, const char *name)
 {
     struct oracle oracle = {0};
     int count = 0;
-    open_oracle(name, &oracle);
+    open_oracle(folder, name, &oracle);
     char *line = oracle.file.bytes;
     char *bar = strchr(line, '|');
     char *end = strchr(line, '\n');
@@ -169,31 +224,58 @@ static int check_all(const char *name)
 static void gpt2_is_as_hugging_face_has_it(void **state)
 {
     (void)state;
-    assert_int_equal(check_all("gpt2"), 900);
+    assert_int_equal(check_all("tokenizers", "gpt2"), 900);
 }
 
 static void llama3_is_as_hugging_face_has_it(void **state)
 {
     (void)state;
-    assert_int_equal(check_all("llama3"), 900);
+    assert_int_equal(check_all("tokenizers", "llama3"), 900);
 }
 
 static void bert_is_as_hugging_face_has_it(void **state)
 {
     (void)state;
-    assert_int_equal(check_all("bert"), 900);
+    assert_int_equal(check_all("tokenizers", "bert"), 900);
 }
 
 static void prefixed_is_as_hugging_face_has_it(void **state)
 {
     (void)state;
-    assert_int_equal(check_all("prefixed"), 400);
+    assert_int_equal(check_all("tokenizers", "prefixed"), 400);
 }
 
 static void removed_is_as_hugging_face_has_it(void **state)
 {
     (void)state;
-    assert_int_equal(check_all("removed"), 400);
+    assert_int_equal(check_all("tokenizers", "removed"), 400);
+}
+
+/* Among them: each kind of normalizer, pre-tokenizer, model, decoder and post-processor. */
+static void every_component_is_as_hugging_face_has_it(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "llama2",
+        "mistral",
+        "gemma",
+        "affixes",
+        "clip",
+        "roberta",
+        "byte_text",
+        "byte_level_inside",
+        "t5",
+        "xlm",
+        "scripts",
+        "wordpiece",
+        "words",
+        "merged_with_previous",
+        "merged_with_next",
+        "contiguous",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_int_equal(check_all("components", names[i]), 90);
+    }
 }
 
 int main(void)
@@ -204,6 +286,7 @@ int main(void)
         cmocka_unit_test(bert_is_as_hugging_face_has_it),
         cmocka_unit_test(prefixed_is_as_hugging_face_has_it),
         cmocka_unit_test(removed_is_as_hugging_face_has_it),
+        cmocka_unit_test(every_component_is_as_hugging_face_has_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
