@@ -82,6 +82,46 @@ static yk_status read_model(const struct yk_json *root, struct yk_tokenizer *out
                                     "model");
 }
 
+/* A number that a setting may have. */
+struct setting {
+    const char *key;
+    int64_t max;
+};
+
+/* Checks "truncation" or "padding": null, or an object. See tokenizer.h for why it is not applied.
+ */
+static yk_status check_settings(const struct yk_json *root, const char *key,
+                                const struct setting *settings, size_t count)
+{
+    const struct yk_json *node = yk_json_get_member(root, key);
+    if (!node || yk_json_is_null(node)) {
+        return YK_OK;
+    }
+    if (!yk_json_is_object(node)) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" is %s; it must be an object or null", key,
+                       yk_json_type_name(node));
+    }
+    for (size_t i = 0; i < count; i++) {
+        int64_t ignored = 0;
+        YK_TRY(yk_status_prefix_message(
+            yk_json_get_integer(node, settings[i].key, 0, settings[i].max, &ignored), key));
+    }
+    const char *side = yk_json_string_value(yk_json_get_member(node, "direction"));
+    if (side && strcmp(side, "Left") != 0 && strcmp(side, "Right") != 0) {
+        return yk_fail(YK_ERROR_INPUT, "%s: \"direction\" must be \"Left\" or \"Right\"", key);
+    }
+    return YK_OK;
+}
+
+static yk_status check_lengths(const struct yk_json *root)
+{
+    static const struct setting truncation[] = {{"max_length", INT64_MAX}, {"stride", INT64_MAX}};
+    static const struct setting padding[] = {{"pad_id", YK_TOKEN_MAP_MAX_TOKENS - 1},
+                                             {"pad_type_id", INT32_MAX}};
+    YK_TRY(check_settings(root, "truncation", truncation, sizeof truncation / sizeof *truncation));
+    return check_settings(root, "padding", padding, sizeof padding / sizeof *padding);
+}
+
 /*
  * The parts of a tokenizer.json:
  *
@@ -91,6 +131,7 @@ static yk_status read_model(const struct yk_json *root, struct yk_tokenizer *out
  */
 static yk_status read_parts(const struct yk_json *root, struct yk_tokenizer *out)
 {
+    YK_TRY(check_lengths(root));
     YK_TRY(yk_normalizer_from_json(yk_json_get_member(root, "normalizer"), &out->normalizer));
     YK_TRY(read_model(root, out));
     YK_TRY(yk_added_tokens_from_json(yk_json_get_member(root, "added_tokens"), out->map,

@@ -1,6 +1,6 @@
 /*
  * Fuzz target of tokenizers: the bytes up to the first zero are a tokenizer.json, those behind it a
- * text that is encoded, framed and not, and decoded again.
+ * text that is encoded, framed and not, with spans and without, and decoded again.
  */
 #include "fuzz/fuzz.h"
 
@@ -18,6 +18,27 @@ static void check_decoded(const struct yk_tokenizer *tokenizer, const struct yk_
                 "what was encoded can be decoded");
     yk_text_free(&whole);
     yk_text_free(&bare);
+}
+
+/* Encoding with spans gives the same tokens, and spans within the text. */
+static void check_spans(struct yk_tokenizer_encoder *encoder, const char *text, size_t length,
+                        const struct yk_token_ids *expected)
+{
+    struct yk_token_ids ids = {0};
+    struct yk_token_spans spans = {0};
+    fuzz_expect(yk_tokenizer_encode_with_offsets(encoder, text, length, "text",
+                                                 YK_ADD_SPECIAL_TOKENS_YES, &ids, &spans) == YK_OK,
+                "spans are no reason to fail");
+    fuzz_expect(ids.count == expected->count && spans.count == ids.count &&
+                    (ids.count == 0 || memcmp(ids.items, expected->items,
+                                              (size_t)ids.count * sizeof *ids.items) == 0),
+                "there are the same tokens with spans");
+    for (int64_t i = 0; i < spans.count; i++) {
+        fuzz_expect(spans.items[i].begin <= spans.items[i].end && spans.items[i].end <= length,
+                    "spans are within the text");
+    }
+    yk_token_ids_free(&ids);
+    yk_token_spans_free(&spans);
 }
 
 static void check_text(const struct yk_tokenizer *tokenizer, const char *text, size_t length)
@@ -42,9 +63,11 @@ static void check_text(const struct yk_tokenizer *tokenizer, const char *text, s
                             plain.items[i] < yk_tokenizer_vocabulary_size(tokenizer),
                         "tokens are below the count");
         }
+        again.count = 0;
         fuzz_expect(yk_tokenizer_encode(encoder, text, length, "text", YK_ADD_SPECIAL_TOKENS_YES,
                                         &again) == YK_OK,
                     "a frame is no reason to fail");
+        check_spans(encoder, text, length, &again);
         check_decoded(tokenizer, &again);
     }
     yk_token_ids_free(&plain);

@@ -287,6 +287,96 @@ static void characters_with_no_token_are_left_out_or_unknown(void **state)
     yk_token_map_destroy(map);
 }
 
+/* Rules of "▁", "a", "b" and ".", some of which cross the places where a word may be cut. The word
+ * of spans is never cut from the cache: tokens and spans must agree with the definition. */
+static void words_that_are_cut_have_the_tokens_of_the_whole(void **state)
+{
+    (void)state;
+    enum {
+        LETTERS = 4,
+        RULES = 5,
+        MAX_WORD = 40
+    };
+    static const char *const letters[LETTERS] = {"\xe2\x96\x81", "a", "b", "."};
+    struct yk_random random = yk_random_from_seed(3);
+    for (int round = 0; round < 400; round++) {
+        struct yk_text names[LETTERS + RULES] = {0};
+        struct yk_text json = {0};
+        struct yk_json *root = NULL;
+        struct yk_token_map *map = NULL;
+        struct yk_bpe *bpe = NULL;
+        struct yk_word_cache *cache = NULL;
+        struct yk_bpe_word word = {0};
+        struct rules rules = {0};
+        int known = LETTERS;
+        assert_ok(yk_token_map_create(&map));
+        for (int i = 0; i < LETTERS; i++) {
+            yk_text_add(&names[i], letters[i]);
+            assert_ok(yk_token_map_add(map, letters[i], strlen(letters[i]), i));
+        }
+        yk_text_add(&json, "{\"merges\": [");
+        while (rules.count < RULES) {
+            const int left = (int)yk_random_below(&random, known);
+            const int right = (int)yk_random_below(&random, known);
+            struct yk_text *name = &names[known];
+            name->length = 0;
+            yk_text_addf(name, "%s%s", names[left].bytes, names[right].bytes);
+            if (yk_token_map_find_id(map, name->bytes, name->length) >= 0) {
+                continue;
+            }
+            assert_ok(yk_token_map_add(map, name->bytes, name->length, known));
+            yk_text_addf(&json, "%s[\"%s\", \"%s\"]", rules.count > 0 ? ", " : "",
+                         names[left].bytes, names[right].bytes);
+            rules.left[rules.count] = left < LETTERS ? left : left - LETTERS + 256;
+            rules.right[rules.count++] = right < LETTERS ? right : right - LETTERS + 256;
+            known++;
+        }
+        yk_text_add(&json, "]}");
+        assert_ok(yk_json_parse(json.bytes, json.length, &root));
+        assert_ok(yk_bpe_from_json(root, map, false, &bpe));
+        assert_ok(yk_word_cache_create(&cache));
+        for (int i = 0; i < 10; i++) {
+            int32_t expected[MAX_WORD];
+            struct yk_text text = {0};
+            struct yk_token_ids ids = {0};
+            struct yk_token_ids again = {0};
+            struct yk_token_spans spans = {0};
+            for (int k = 0; k < MAX_WORD; k++) {
+                expected[k] = (int32_t)yk_random_below(&random, LETTERS);
+                yk_text_add(&text, letters[expected[k]]);
+            }
+            const int count = merge_by_definition(&rules, expected, MAX_WORD);
+            assert_ok(yk_bpe_encode(bpe, cache, &word, text.bytes, text.length, &ids));
+            assert_ok(
+                yk_bpe_encode_with_spans(bpe, &word, text.bytes, text.length, &again, &spans));
+            assert_int_equal(ids.count, count);
+            assert_int_equal(again.count, count);
+            size_t at = 0;
+            for (int k = 0; k < count; k++) {
+                const int id = expected[k] < LETTERS ? expected[k] : expected[k] - 256 + LETTERS;
+                assert_int_equal(ids.items[k], id);
+                assert_int_equal(again.items[k], id);
+                assert_int_equal(spans.items[k].begin, at);
+                at += names[id].length;
+                assert_int_equal(spans.items[k].end, at);
+            }
+            yk_text_free(&text);
+            yk_token_ids_free(&ids);
+            yk_token_ids_free(&again);
+            yk_token_spans_free(&spans);
+        }
+        for (int i = 0; i < LETTERS + RULES; i++) {
+            yk_text_free(&names[i]);
+        }
+        yk_text_free(&json);
+        yk_bpe_merge_word_free(&word);
+        yk_word_cache_destroy(cache);
+        yk_bpe_destroy(bpe);
+        yk_token_map_destroy(map);
+        yk_json_destroy(root);
+    }
+}
+
 static void refuse(const char *json, const char *message)
 {
     static const char *const merged[] = {"ab", "\xc4\xa0"
@@ -350,6 +440,7 @@ int main(void)
         cmocka_unit_test(a_word_that_is_too_long_is_refused),
         cmocka_unit_test(encoding_ends_within_a_word_when_it_is_to_stop),
         cmocka_unit_test(characters_with_no_token_are_left_out_or_unknown),
+        cmocka_unit_test(words_that_are_cut_have_the_tokens_of_the_whole),
         cmocka_unit_test(broken_models_are_refused),
         cmocka_unit_test(bytes_are_written_by_the_letters_of_gpt2),
     };

@@ -1,5 +1,6 @@
 #include "support/support.h"
 
+#include "base/file.h"
 #include "base/random.h"
 #include "tokenizer/bpe_file.h"
 #include "tokenizer/chunk_boundary.h"
@@ -172,6 +173,78 @@ static void replace(struct yk_text *file, const char *from, const char *to)
     *file = changed;
 }
 
+/* The fixtures that tests/oracle/make_component_cases.py writes. */
+static void spaced_words_are_cut_before_single_spaces(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool some;
+    } files[] = {{"t5", true},      {"xlm", false},   {"gemma", false}, {"mistral", false},
+                 {"llama2", false}, {"clip", false}, {"words", false}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct yk_text path = {0};
+        struct yk_text file = {0};
+        yk_text_addf(&path, "%s/tokenizer/fixtures/components/%s.json", TESTS_FOLDER,
+                     files[i].name);
+        assert_ok(yk_file_read_document(path.bytes, &file));
+        check_file(file.bytes, file.length, files[i].some);
+        yk_text_free(&path);
+        yk_text_free(&file);
+    }
+}
+
+/* Llama 2's and Mistral's: one word, whose merges must not cross spaces. */
+static void one_word_is_cut_where_no_merge_crosses(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *parts; /* the normalizer and the pre-tokenizer */
+        const char *merges;
+        bool some;
+    } files[] = {
+        {"\"pre_tokenizer\": {\"type\": \"Metaspace\", \"replacement\": \"\u2581\", "
+         "\"prepend_scheme\": \"always\", \"split\": false}",
+         "[\"\u2581\", \"a\"], [\"\u2581\", \"\u2581\"]", true},
+        {"\"pre_tokenizer\": {\"type\": \"Metaspace\", \"replacement\": \"\u2581\", "
+         "\"prepend_scheme\": \"first\", \"split\": false}",
+         "\"\u2581 a\", \"\u2581 \u2581\"", true},
+        {"\"pre_tokenizer\": {\"type\": \"Metaspace\", \"replacement\": \"\u2581\", "
+         "\"prepend_scheme\": \"always\", \"split\": false}",
+         "[\"a\", \"\u2581\"]", false},
+        {"\"normalizer\": {\"type\": \"Replace\", \"pattern\": {\"String\": \" \"}, \"content\": "
+         "\"\u2581\"}",
+         "[\"\u2581\", \"a\"]", true},
+        {"\"normalizer\": {\"type\": \"Sequence\", \"normalizers\": [{\"type\": \"Prepend\", "
+         "\"prepend\": \"\u2581\"}, {\"type\": \"Replace\", \"pattern\": {\"String\": \" \"}, "
+         "\"content\": \"\u2581\"}]}",
+         "[\"\u2581\", \"a\"]", false},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct yk_text file = {0};
+        yk_text_addf(
+            &file,
+            "{%s, \"model\": {\"type\": \"BPE\", \"unk_token\": \"?\", \"vocab\": {\"?\": 0, "
+            "\"\u2581\": 1, \"a\": 2, \"\u2581a\": 3, \"\u2581\u2581\": 4, \"a\u2581\": 5, "
+            "\"w\": 6, \"1\": 7}, \"merges\": [%s]}}",
+            files[i].parts, files[i].merges);
+        check_file(file.bytes, file.length, files[i].some);
+        yk_text_free(&file);
+    }
+}
+
+static void a_normalizer_that_strips_is_kept_from_cuts(void **state)
+{
+    (void)state;
+    struct yk_text file = {0};
+    learn_file(yk_bpe_file_find_preset("pairs"), &file);
+    replace(&file, "\"normalizer\": null,",
+            "\"normalizer\": {\"type\": \"Strip\", \"strip_left\": "
+            "true, \"strip_right\": false},");
+    check_file(file.bytes, file.length, false);
+    yk_text_free(&file);
+}
+
 static void a_space_added_before_a_text_is_added_before_no_chunk(void **state)
 {
     (void)state;
@@ -267,6 +340,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chunks_have_the_tokens_of_the_whole),
+        cmocka_unit_test(spaced_words_are_cut_before_single_spaces),
+        cmocka_unit_test(one_word_is_cut_where_no_merge_crosses),
+        cmocka_unit_test(a_normalizer_that_strips_is_kept_from_cuts),
         cmocka_unit_test(a_space_added_before_a_text_is_added_before_no_chunk),
         cmocka_unit_test(tokens_that_strip_spaces_are_kept_from_cuts),
         cmocka_unit_test(a_text_with_no_spaces_is_cut_behind_a_line),
