@@ -50,13 +50,13 @@ static void check_json(const struct yk_text *json)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct yk_tokenizer_settings settings = {.class_name = "", .extra_ids = -1};
+    const struct yk_tokenizer_config config = {.class_name = "", .extra_ids = -1};
     struct yk_sentencepiece_model model;
     struct yk_arena *arena = NULL;
     struct yk_text json = {0};
     fuzz_expect(yk_arena_create(&arena) == YK_OK, "there is memory");
     if (yk_sentencepiece_model_parse((const char *)data, size, arena, &model) == YK_OK &&
-        yk_sentencepiece_model_to_json(&model, &settings, arena, &json) == YK_OK) {
+        yk_sentencepiece_model_to_json(&model, &config, arena, &json) == YK_OK) {
         check_json(&json);
     }
     yk_text_free(&json);

@@ -107,7 +107,7 @@ static void texts_have_the_ids_that_sentencepiece_and_transformers_give(void **s
     } while (0)
 
 #define UNKNOWN "\012\x09\012\x05<unk>\x18\x02" /* a piece: text, type */
-#define PIECE_A                                                                                    \
+#define TOKEN_A                                                                                    \
     "\012\x08\012\x01"                                                                             \
     "a\x15\x00\x00\x80\xbf" /* text, score −1 */
 
@@ -140,13 +140,13 @@ static void truncated_models_end_with_a_sentence(void **state)
                    "long, but only 0 bytes follow");
 }
 
-static void models_with_impossible_pieces_end_with_a_sentence(void **state)
+static void models_with_impossible_tokens_end_with_a_sentence(void **state)
 {
     (void)state;
-    ASSERT_REFUSED(PIECE_A, "not a SentencePiece model: no piece stands for unknown characters");
+    ASSERT_REFUSED(TOKEN_A, "not a SentencePiece model: no piece stands for unknown characters");
     ASSERT_REFUSED(UNKNOWN UNKNOWN, "not a SentencePiece model: the pieces 0 and 1 are both "
                                     "unknown");
-    ASSERT_REFUSED(UNKNOWN PIECE_A PIECE_A, "the token \"a\" stands there twice");
+    ASSERT_REFUSED(UNKNOWN TOKEN_A TOKEN_A, "the token \"a\" stands there twice");
     ASSERT_REFUSED(UNKNOWN "\012\x00", "not a SentencePiece model: piece 1: it has no text");
     ASSERT_REFUSED(UNKNOWN "\012\x03\012\x01\xff",
                    "not a SentencePiece model: piece 1: its text is not UTF-8 or contains a zero");
@@ -172,7 +172,7 @@ static void classes_with_ids_of_their_own_are_refused(void **state)
     char message[512];
     (void)support_scratch_write_text("tokenizer_config.json", config);
     const char *path =
-        support_scratch_write("tokenizer.model", UNKNOWN PIECE_A, sizeof UNKNOWN PIECE_A - 1);
+        support_scratch_write("tokenizer.model", UNKNOWN TOKEN_A, sizeof UNKNOWN TOKEN_A - 1);
     (void)snprintf(message, sizeof message,
                    "%s: the ids of a MBartTokenizer are not supported without a tokenizer.json, "
                    "which transformers write with save_pretrained()",
@@ -218,7 +218,7 @@ int main(void)
                                         support_scratch_make, support_scratch_drop),
         cmocka_unit_test_setup_teardown(truncated_models_end_with_a_sentence, support_scratch_make,
                                         support_scratch_drop),
-        cmocka_unit_test_setup_teardown(models_with_impossible_pieces_end_with_a_sentence,
+        cmocka_unit_test_setup_teardown(models_with_impossible_tokens_end_with_a_sentence,
                                         support_scratch_make, support_scratch_drop),
         cmocka_unit_test_setup_teardown(classes_with_ids_of_their_own_are_refused,
                                         support_scratch_make, support_scratch_drop),

@@ -70,7 +70,7 @@ static const char *const unsupported_classes[] = {
 
 struct conversion {
     const struct yk_sentencepiece_model *model;
-    const struct yk_tokenizer_settings *settings;
+    const struct yk_tokenizer_config *config;
     const struct tokenizer_class *class;
     struct yk_arena *arena;
     struct yk_sentencepiece *entries; /* the vocabulary by id: pieces and tokens of the class */
@@ -82,12 +82,12 @@ struct conversion {
     struct yk_json_writer writer;
 };
 
-static yk_status find_class(const struct yk_tokenizer_settings *settings,
+static yk_status find_class(const struct yk_tokenizer_config *config,
                             const struct tokenizer_class **out)
 {
     static const struct tokenizer_class none = {.frame = FRAME_NONE};
     for (size_t i = 0; i < sizeof unsupported_classes / sizeof *unsupported_classes; i++) {
-        if (strcmp(settings->class_name, unsupported_classes[i]) == 0) {
+        if (strcmp(config->class_name, unsupported_classes[i]) == 0) {
             return yk_fail(YK_ERROR_INPUT,
                            "the ids of a %s are not supported without a tokenizer.json, which "
                            "transformers write with save_pretrained()",
@@ -96,7 +96,7 @@ static yk_status find_class(const struct yk_tokenizer_settings *settings,
     }
     *out = &none;
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
-        if (strcmp(settings->class_name, classes[i].name) == 0) {
+        if (strcmp(config->class_name, classes[i].name) == 0) {
             *out = &classes[i];
         }
     }
@@ -112,13 +112,13 @@ static yk_status add_entry(struct conversion *c, const char *text, float score,
     return YK_OK;
 }
 
-/* A token of the settings may name a piece anew, such as one that was kept free for it. Sets
+/* A token of the config may name a piece anew, such as one that was kept free for it. Sets
  * `*out` to the names by id, of which most are NULL. */
 static yk_status list_names(const struct conversion *c, int32_t count, const char ***out)
 {
     YK_TRY_NEW(c->arena, *out, count);
-    for (int32_t i = 0; i < c->settings->token_count; i++) {
-        const struct yk_settings_token *token = &c->settings->tokens[i];
+    for (int32_t i = 0; i < c->config->token_count; i++) {
+        const struct yk_config_token *token = &c->config->tokens[i];
         if (token->id >= 0 && token->id < count) {
             (*out)[token->id] = token->text;
         }
@@ -126,16 +126,16 @@ static yk_status list_names(const struct conversion *c, int32_t count, const cha
     return YK_OK;
 }
 
-static yk_status add_pieces(struct conversion *c)
+static yk_status add_model_tokens(struct conversion *c)
 {
     const char **names = NULL;
     YK_TRY(list_names(c, c->count + c->model->count, &names));
     for (int32_t i = c->class->replaced; i < c->model->count; i++) {
-        const struct yk_sentencepiece *piece = &c->model->pieces[i];
+        const struct yk_sentencepiece *token = &c->model->tokens[i];
         const bool may_change =
-            piece->type != YK_SENTENCEPIECE_NORMAL && piece->type != YK_SENTENCEPIECE_BYTE;
+            token->type != YK_SENTENCEPIECE_NORMAL && token->type != YK_SENTENCEPIECE_BYTE;
         const char *name = may_change ? names[c->count] : NULL;
-        YK_TRY(add_entry(c, name ? name : piece->text, piece->score, piece->type));
+        YK_TRY(add_entry(c, name ? name : token->text, token->score, token->type));
     }
     return YK_OK;
 }
@@ -156,7 +156,7 @@ static yk_status add_extra_ids(struct conversion *c, int64_t extra)
 static yk_status list_entries(struct conversion *c)
 {
     const struct tokenizer_class *class = c->class;
-    const int64_t given = c->settings->extra_ids;
+    const int64_t given = c->config->extra_ids;
     const int64_t extra = !class->extra_ids ? 0 : given >= 0 ? given : T5_EXTRA_IDS;
     if (class->replaced > c->model->count) {
         return yk_fail(YK_ERROR_INPUT, "a %s has more than %" PRId32 " pieces", class->name,
@@ -168,7 +168,7 @@ static yk_status list_entries(struct conversion *c)
             add_entry(c, class->own[i], 0,
                       i == class->unknown ? YK_SENTENCEPIECE_UNKNOWN : YK_SENTENCEPIECE_CONTROL));
     }
-    YK_TRY(add_pieces(c));
+    YK_TRY(add_model_tokens(c));
     c->unknown_id = class->own[0] ? class->unknown : c->model->unknown_id;
     if (class->mask && yk_token_map_find_id(c->vocabulary, class->mask, strlen(class->mask)) < 0) {
         YK_TRY(add_entry(c, class->mask, 0, YK_SENTENCEPIECE_CONTROL));
@@ -186,7 +186,7 @@ static yk_status list_added_tokens(struct conversion *c)
         if (!special && !symbol) {
             continue;
         }
-        struct yk_settings_token *token = NULL;
+        struct yk_config_token *token = NULL;
         YK_TRY_NEW(c->arena, token, 1);
         token->text = c->entries[i].text;
         token->id = i;
@@ -195,28 +195,27 @@ static yk_status list_added_tokens(struct conversion *c)
         token->strip_left = c->class->own[0] && strcmp(token->text, "<mask>") == 0;
         YK_TRY(yk_tokenizer_json_add_token(&c->added, token));
     }
-    return yk_tokenizer_json_add_settings(&c->added, c->settings, c->vocabulary, c->arena);
+    return yk_tokenizer_json_add_config(&c->added, c->config, c->vocabulary, c->arena);
 }
 
 static bool adds_prefix(const struct conversion *c)
 {
-    return yk_tokenizer_settings_get(c->settings, YK_TOKENIZER_ADD_PREFIX_SPACE,
-                                     c->model->add_prefix);
+    return yk_tokenizer_config_get(c->config, YK_TOKENIZER_ADD_PREFIX_SPACE, c->model->add_prefix);
 }
 
 /* Whether only the first part of a text, which added tokens split, gets a space. */
 static bool adds_prefix_once(const struct conversion *c)
 {
-    return adds_prefix(c) && !yk_tokenizer_settings_get(c->settings, YK_TOKENIZER_LEGACY, true);
+    return adds_prefix(c) && !yk_tokenizer_config_get(c->config, YK_TOKENIZER_LEGACY, true);
 }
 
 /* Whether no piece goes beyond a space, so that a text can be split at its spaces. */
 static bool can_split(const struct conversion *c)
 {
     for (int32_t i = 0; i < c->model->count; i++) {
-        const struct yk_sentencepiece *piece = &c->model->pieces[i];
-        if (piece->type != YK_SENTENCEPIECE_CONTROL && piece->length > 1 &&
-            strstr(piece->text + 1, SPACE_MARK)) {
+        const struct yk_sentencepiece *token = &c->model->tokens[i];
+        if (token->type != YK_SENTENCEPIECE_CONTROL && token->length > 1 &&
+            strstr(token->text + 1, SPACE_MARK)) {
             return false;
         }
     }
@@ -254,12 +253,12 @@ static void write_preparation(struct conversion *c)
     if (c->class->plain_text) {
         write_replace(c, "String", "``", "\"");
         write_replace(c, "String", "''", "\"");
-        if (!yk_tokenizer_settings_get(c->settings, YK_TOKENIZER_KEEP_ACCENTS, false)) {
+        if (!yk_tokenizer_config_get(c->config, YK_TOKENIZER_KEEP_ACCENTS, false)) {
             write_bare_type(c, "NFKD");
             write_bare_type(c, "StripAccents");
         }
     }
-    if (yk_tokenizer_settings_get(c->settings, YK_TOKENIZER_LOWERCASE, albert)) {
+    if (yk_tokenizer_config_get(c->config, YK_TOKENIZER_LOWERCASE, albert)) {
         write_bare_type(c, "Lowercase");
     }
 }
@@ -328,24 +327,23 @@ static void write_decoder(struct conversion *c)
 
 static yk_status write_frame(struct conversion *c)
 {
-    const struct yk_tokenizer_settings *settings = c->settings;
+    const struct yk_tokenizer_config *config = c->config;
     const enum frame frame = c->class->frame;
-    const char *begin =
-        yk_tokenizer_settings_get_name(settings, YK_NAMED_TOKEN_BEGIN, c->model->begin);
-    const char *end = yk_tokenizer_settings_get_name(settings, YK_NAMED_TOKEN_END, c->model->end);
+    const char *begin = yk_tokenizer_config_get_name(config, YK_NAMED_TOKEN_BEGIN, c->model->begin);
+    const char *end = yk_tokenizer_config_get_name(config, YK_NAMED_TOKEN_END, c->model->end);
     const bool classes_too = frame == FRAME_CLASS_SEPARATOR || frame == FRAME_SEPARATOR_CLASS;
     const bool xlnet = frame == FRAME_SEPARATOR_CLASS;
     if (classes_too) {
-        begin = yk_tokenizer_settings_get_name(settings, YK_NAMED_TOKEN_CLASS,
-                                               xlnet ? "<cls>" : "[CLS]");
-        end = yk_tokenizer_settings_get_name(settings, YK_NAMED_TOKEN_SEPARATOR,
-                                             xlnet ? "<sep>" : "[SEP]");
+        begin =
+            yk_tokenizer_config_get_name(config, YK_NAMED_TOKEN_CLASS, xlnet ? "<cls>" : "[CLS]");
+        end = yk_tokenizer_config_get_name(config, YK_NAMED_TOKEN_SEPARATOR,
+                                           xlnet ? "<sep>" : "[SEP]");
     }
     const bool fixed = frame == FRAME_BEGIN_END || classes_too;
     const bool begins =
-        fixed || yk_tokenizer_settings_get(settings, YK_TOKENIZER_ADD_BEGIN, frame == FRAME_BEGIN);
+        fixed || yk_tokenizer_config_get(config, YK_TOKENIZER_ADD_BEGIN, frame == FRAME_BEGIN);
     const bool ends =
-        fixed || yk_tokenizer_settings_get(settings, YK_TOKENIZER_ADD_END, frame == FRAME_END);
+        fixed || yk_tokenizer_config_get(config, YK_TOKENIZER_ADD_END, frame == FRAME_END);
     const struct yk_tokenizer_json_frame tokens = {
         .before = {begins && !xlnet ? begin : NULL},
         .after = {ends ? end : NULL, xlnet ? begin : NULL},
@@ -354,8 +352,8 @@ static yk_status write_frame(struct conversion *c)
 }
 
 struct score_range {
-    double least;
-    double most;
+    double min;
+    double max;
 };
 
 static struct score_range find_scores(const struct conversion *c)
@@ -363,8 +361,8 @@ static struct score_range find_scores(const struct conversion *c)
     struct score_range range = {INFINITY, -INFINITY};
     for (int32_t i = 0; i < c->count; i++) {
         if (c->entries[i].type == YK_SENTENCEPIECE_NORMAL) {
-            range.least = fmin(range.least, (double)c->entries[i].score);
-            range.most = fmax(range.most, (double)c->entries[i].score);
+            range.min = fmin(range.min, (double)c->entries[i].score);
+            range.max = fmax(range.max, (double)c->entries[i].score);
         }
     }
     return range;
@@ -373,16 +371,16 @@ static struct score_range find_scores(const struct conversion *c)
 /* A user-defined piece gets the score that SentencePiece gives it instead of its own, so that it is
  * better than any split of its text. The lowest score of all stays, because that of unknown
  * characters follows from it. */
-static double score_of(const struct yk_sentencepiece *piece, struct score_range range)
+static double score_of(const struct yk_sentencepiece *token, struct score_range range)
 {
-    if (piece->type != YK_SENTENCEPIECE_USER_DEFINED || range.most < range.least) {
-        return (double)piece->score;
+    if (token->type != YK_SENTENCEPIECE_USER_DEFINED || range.max < range.min) {
+        return (double)token->score;
     }
     size_t characters = 0;
-    for (size_t i = 0; i < piece->length; i++) {
-        characters += ((unsigned char)piece->text[i] & 0xc0) != 0x80;
+    for (size_t i = 0; i < token->length; i++) {
+        characters += ((unsigned char)token->text[i] & 0xc0) != 0x80;
     }
-    return fmax((double)characters * range.most - 0.1, range.least);
+    return fmax((double)characters * range.max - 0.1, range.min);
 }
 
 static void write_unigram(struct conversion *c)
@@ -413,12 +411,12 @@ static void write_vocabulary(struct conversion *c)
 /* A merge as an array of its halves, which may contain spaces. */
 static yk_status write_merge(struct conversion *c, const struct yk_sentencepiece_merge *merge)
 {
-    const struct yk_sentencepiece *piece = &c->model->pieces[merge->piece];
+    const struct yk_sentencepiece *token = &c->model->tokens[merge->token];
     struct yk_text left = {0};
-    yk_text_add_bytes(&left, piece->text, merge->left_length);
+    yk_text_add_bytes(&left, token->text, merge->left_length);
     yk_json_write_begin_array(&c->writer, NULL);
     yk_json_write_string(&c->writer, NULL, yk_text_chars(&left));
-    yk_json_write_string(&c->writer, NULL, piece->text + merge->left_length);
+    yk_json_write_string(&c->writer, NULL, token->text + merge->left_length);
     yk_json_write_end_array(&c->writer);
     const yk_status status = yk_text_status(&left);
     yk_text_free(&left);
@@ -467,7 +465,7 @@ static yk_status write_model(struct conversion *c)
 
 static yk_status convert(struct conversion *c)
 {
-    YK_TRY(find_class(c->settings, &c->class));
+    YK_TRY(find_class(c->config, &c->class));
     if (c->class->own[0] && c->model->kind != YK_SENTENCEPIECE_UNIGRAM) {
         return yk_fail(YK_ERROR_INPUT, "a %s must be a unigram model", c->class->name);
     }
@@ -485,11 +483,11 @@ static yk_status convert(struct conversion *c)
 }
 
 yk_status yk_sentencepiece_model_to_json(const struct yk_sentencepiece_model *model,
-                                         const struct yk_tokenizer_settings *settings,
+                                         const struct yk_tokenizer_config *config,
                                          struct yk_arena *arena, struct yk_text *out)
 {
     struct conversion conversion = {
-        .model = model, .settings = settings, .arena = arena, .writer.text = out};
+        .model = model, .config = config, .arena = arena, .writer.text = out};
     const yk_status status = convert(&conversion);
     yk_token_map_destroy(conversion.vocabulary);
     yk_tokenizer_json_tokens_free(&conversion.added);

@@ -13,7 +13,7 @@
  * the order of its score, as SentencePiece merges. (transformers 5 order them by id, which differs
  * where ids do not follow scores.)
  *
- * The class of the tokenizer in the settings decides which tokens are added around a text, and a
+ * The class of the tokenizer in the config decides which tokens are added around a text, and a
  * few classes have ids of their own, which are not the numbers of the pieces.
  */
 #ifndef YK_TOKENIZER_FORMATS_SENTENCEPIECE_JSON_H
@@ -23,11 +23,11 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "tokenizer/formats/sentencepiece_model.h"
-#include "tokenizer/formats/tokenizer_settings.h"
+#include "tokenizer/formats/tokenizer_config.h"
 
 /* Appends the text of a tokenizer.json to `out`. */
 yk_status yk_sentencepiece_model_to_json(const struct yk_sentencepiece_model *model,
-                                         const struct yk_tokenizer_settings *settings,
+                                         const struct yk_tokenizer_config *config,
                                          struct yk_arena *arena, struct yk_text *out) YK_MUST_USE;
 
 #endif

@@ -16,32 +16,32 @@ void yk_sentencepiece_merges_free(struct yk_sentencepiece_merges *merges)
 }
 
 /* Whether SentencePiece finds a piece in a text. */
-static bool is_in_texts(const struct yk_sentencepiece *piece)
+static bool is_in_texts(const struct yk_sentencepiece *token)
 {
-    return piece->type == YK_SENTENCEPIECE_NORMAL || piece->type == YK_SENTENCEPIECE_USER_DEFINED ||
-           piece->type == YK_SENTENCEPIECE_UNUSED;
+    return token->type == YK_SENTENCEPIECE_NORMAL || token->type == YK_SENTENCEPIECE_USER_DEFINED ||
+           token->type == YK_SENTENCEPIECE_UNUSED;
 }
 
 static bool is_half(const struct yk_sentencepiece_model *model,
                     const struct yk_token_map *vocabulary, const char *text, size_t length)
 {
     const int32_t id = yk_token_map_find_id(vocabulary, text, length);
-    return id >= 0 && id < model->count && is_in_texts(&model->pieces[id]);
+    return id >= 0 && id < model->count && is_in_texts(&model->tokens[id]);
 }
 
 static yk_status add_halves(const struct yk_sentencepiece_model *model, int32_t id,
                             const struct yk_token_map *vocabulary,
                             struct yk_sentencepiece_merges *out)
 {
-    const struct yk_sentencepiece *piece = &model->pieces[id];
-    for (size_t left = 1; left < piece->length; left++) {
-        const bool inside = ((unsigned char)piece->text[left] & 0xc0) == 0x80; /* of a character */
-        if (inside || !is_half(model, vocabulary, piece->text, left) ||
-            !is_half(model, vocabulary, piece->text + left, piece->length - left)) {
+    const struct yk_sentencepiece *token = &model->tokens[id];
+    for (size_t left = 1; left < token->length; left++) {
+        const bool inside = ((unsigned char)token->text[left] & 0xc0) == 0x80; /* of a character */
+        if (inside || !is_half(model, vocabulary, token->text, left) ||
+            !is_half(model, vocabulary, token->text + left, token->length - left)) {
             continue;
         }
         YK_TRY_GROW_ARRAY(out->items, out->capacity, out->count);
-        out->items[out->count++] = (struct yk_sentencepiece_merge){piece->score, id, left};
+        out->items[out->count++] = (struct yk_sentencepiece_merge){token->score, id, left};
     }
     return YK_OK;
 }
@@ -54,8 +54,8 @@ static int compare(const void *a, const void *b)
     if (left->score != right->score) {
         return left->score > right->score ? -1 : 1;
     }
-    if (left->piece != right->piece) {
-        return left->piece < right->piece ? -1 : 1;
+    if (left->token != right->token) {
+        return left->token < right->token ? -1 : 1;
     }
     return (left->left_length > right->left_length) - (left->left_length < right->left_length);
 }
@@ -66,12 +66,12 @@ yk_status yk_sentencepiece_merges_find(const struct yk_sentencepiece_model *mode
 {
     uint64_t bytes = 0;
     for (int32_t i = 0; i < model->count; i++) {
-        const uint64_t length = model->pieces[i].length;
+        const uint64_t length = model->tokens[i].length;
         bytes += length < UINT32_MAX ? length * length : MAX_BYTES;
         if (bytes > MAX_BYTES) {
             return yk_fail(YK_ERROR_INPUT, "its pieces are too long to find the merges");
         }
-        if (is_in_texts(&model->pieces[i])) {
+        if (is_in_texts(&model->tokens[i])) {
             YK_TRY(add_halves(model, i, vocabulary, out));
         }
     }

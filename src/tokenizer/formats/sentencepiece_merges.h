@@ -13,7 +13,7 @@
 
 struct yk_sentencepiece_merge {
     float score;
-    int32_t piece;      /* id of the result */
+    int32_t token;      /* id of the result */
     size_t left_length; /* bytes of the piece that are the left half */
 };
 

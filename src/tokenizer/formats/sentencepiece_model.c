@@ -11,13 +11,13 @@
 
 /* Numbers of the fields in sentencepiece_model.proto. */
 enum {
-    MODEL_PIECES = 1,
+    MODEL_TOKENS = 1,
     MODEL_TRAINER = 2,
     MODEL_NORMALIZER = 3,
 
-    PIECE_TEXT = 1,
-    PIECE_SCORE = 2,
-    PIECE_TYPE = 3,
+    TOKEN_TEXT = 1,
+    TOKEN_SCORE = 2,
+    TOKEN_TYPE = 3,
 
     TRAINER_KIND = 3,
     TRAINER_SPACE_AS_SUFFIX = 24,
@@ -33,7 +33,7 @@ enum {
 
 enum {
     BYTES = 256,
-    BYTE_PIECE_LENGTH = 6 /* <0x0A> */
+    BYTE_TOKEN_LENGTH = 6 /* <0x0A> */
 };
 
 struct parser {
@@ -62,32 +62,32 @@ static yk_status read_boolean(const struct yk_protobuf_field *field, const char 
     return YK_OK;
 }
 
-static yk_status read_choice(const struct yk_protobuf_field *field, const char *name, uint64_t most,
+static yk_status read_choice(const struct yk_protobuf_field *field, const char *name, uint64_t max,
                              int *out)
 {
     YK_TRY(yk_protobuf_check_type(field, YK_PROTOBUF_VARINT, name));
-    if (field->value < 1 || field->value > most) {
+    if (field->value < 1 || field->value > max) {
         return yk_fail(YK_ERROR_INPUT, "%s is %" PRIu64 ", where 1 to %" PRIu64 " are known", name,
-                       field->value, most);
+                       field->value, max);
     }
     *out = (int)field->value;
     return YK_OK;
 }
 
-static yk_status read_piece(const struct yk_protobuf_field *message, struct yk_arena *arena,
+static yk_status read_token(const struct yk_protobuf_field *message, struct yk_arena *arena,
                             struct yk_sentencepiece *out)
 {
     struct yk_protobuf_reader reader = {message->bytes, message->length, 0, YK_OK};
     struct yk_protobuf_field field;
     int type = YK_SENTENCEPIECE_NORMAL;
     while (yk_protobuf_next_field(&reader, &field)) {
-        if (field.number == PIECE_TEXT) {
+        if (field.number == TOKEN_TEXT) {
             YK_TRY(read_string(&field, "its text", arena, &out->text));
             out->length = field.length;
-        } else if (field.number == PIECE_SCORE) {
+        } else if (field.number == TOKEN_SCORE) {
             YK_TRY(yk_protobuf_check_type(&field, YK_PROTOBUF_FIXED32, "its score"));
             out->score = yk_protobuf_float_value(&field);
-        } else if (field.number == PIECE_TYPE) {
+        } else if (field.number == TOKEN_TYPE) {
             YK_TRY(read_choice(&field, "its type", YK_SENTENCEPIECE_BYTE, &type));
         }
     }
@@ -120,10 +120,11 @@ static yk_status read_trainer(const struct yk_protobuf_field *message, struct pa
             YK_TRY(read_boolean(&field, "byte_fallback", &model->byte_fallback));
             break;
         case TRAINER_BEGIN:
-            YK_TRY(read_string(&field, "bos_piece", parser->arena, &model->begin));
+            YK_TRY(
+                read_string(&field, "the name of the begin token", parser->arena, &model->begin));
             break;
         case TRAINER_END:
-            YK_TRY(read_string(&field, "eos_piece", parser->arena, &model->end));
+            YK_TRY(read_string(&field, "the name of the end token", parser->arena, &model->end));
             break;
         default:
             break;
@@ -169,10 +170,10 @@ static yk_status read_messages(const char *bytes, size_t length, struct parser *
     struct yk_protobuf_field field;
     int64_t count = 0;
     while (yk_protobuf_next_field(&reader, &field)) {
-        if (field.number >= MODEL_PIECES && field.number <= MODEL_NORMALIZER) {
+        if (field.number >= MODEL_TOKENS && field.number <= MODEL_NORMALIZER) {
             YK_TRY(yk_protobuf_check_type(&field, YK_PROTOBUF_BYTES, "a part of the model"));
         }
-        count += field.number == MODEL_PIECES;
+        count += field.number == MODEL_TOKENS;
         if (field.number == MODEL_TRAINER) {
             YK_TRY(yk_status_prefix_message(read_trainer(&field, parser), "trainer_spec"));
         } else if (field.number == MODEL_NORMALIZER) {
@@ -191,31 +192,31 @@ static yk_status read_messages(const char *bytes, size_t length, struct parser *
     return YK_OK;
 }
 
-static yk_status read_pieces(const char *bytes, size_t length, struct parser *parser)
+static yk_status read_tokens(const char *bytes, size_t length, struct parser *parser)
 {
     struct yk_protobuf_reader reader = {bytes, length, 0, YK_OK};
     struct yk_protobuf_field field;
     struct yk_sentencepiece_model *model = parser->model;
     char place[sizeof "piece -2147483648"];
-    YK_TRY_NEW(parser->arena, model->pieces, model->count);
+    YK_TRY_NEW(parser->arena, model->tokens, model->count);
     int32_t count = 0;
     while (yk_protobuf_next_field(&reader, &field)) {
-        if (field.number == MODEL_PIECES) {
+        if (field.number == MODEL_TOKENS) {
             (void)snprintf(place, sizeof place, "piece %" PRId32, count);
             YK_TRY(yk_status_prefix_message(
-                read_piece(&field, parser->arena, &model->pieces[count++]), place));
+                read_token(&field, parser->arena, &model->tokens[count++]), place));
         }
     }
     return reader.status;
 }
 
 /* The byte that a piece such as <0x0A> stands for, or −1. */
-static int byte_of(const struct yk_sentencepiece *piece)
+static int byte_of(const struct yk_sentencepiece *token)
 {
     unsigned byte = 0;
     char end = 0;
-    const bool whole = piece->length == BYTE_PIECE_LENGTH &&
-                       sscanf(piece->text, "<0x%2X%c", &byte, &end) == 2 && end == '>';
+    const bool whole = token->length == BYTE_TOKEN_LENGTH &&
+                       sscanf(token->text, "<0x%2X%c", &byte, &end) == 2 && end == '>';
     return whole ? (int)byte : -1;
 }
 
@@ -224,7 +225,7 @@ static yk_status check_bytes(const struct yk_sentencepiece_model *model)
     bool found[BYTES] = {false};
     for (int32_t i = 0; i < model->count; i++) {
         const int byte =
-            model->pieces[i].type == YK_SENTENCEPIECE_BYTE ? byte_of(&model->pieces[i]) : -1;
+            model->tokens[i].type == YK_SENTENCEPIECE_BYTE ? byte_of(&model->tokens[i]) : -1;
         if (byte >= 0) {
             found[byte] = true;
         }
@@ -244,7 +245,7 @@ static yk_status find_unknown(struct yk_sentencepiece_model *model)
 {
     model->unknown_id = -1;
     for (int32_t i = 0; i < model->count; i++) {
-        if (model->pieces[i].type != YK_SENTENCEPIECE_UNKNOWN) {
+        if (model->tokens[i].type != YK_SENTENCEPIECE_UNKNOWN) {
             continue;
         }
         if (model->unknown_id >= 0) {
@@ -283,6 +284,6 @@ yk_status yk_sentencepiece_model_parse(const char *bytes, size_t length, struct 
                                            .add_prefix = true,
                                            .remove_extra_spaces = true};
     YK_TRY(read_messages(bytes, length, &parser));
-    YK_TRY(read_pieces(bytes, length, &parser));
+    YK_TRY(read_tokens(bytes, length, &parser));
     return check(&parser);
 }

@@ -38,7 +38,7 @@ struct yk_sentencepiece {
 
 struct yk_sentencepiece_model {
     enum yk_sentencepiece_kind kind;
-    struct yk_sentencepiece *pieces; /* by id, none twice */
+    struct yk_sentencepiece *tokens; /* by id, none twice */
     int32_t count;
     int32_t unknown_id;
     /* Pieces of these names, if they exist, begin and end a text. */

@@ -5,7 +5,7 @@
 #include "base/folder.h"
 #include "tokenizer/formats/sentencepiece_json.h"
 #include "tokenizer/formats/sentencepiece_model.h"
-#include "tokenizer/formats/tokenizer_settings.h"
+#include "tokenizer/formats/tokenizer_config.h"
 #include "tokenizer/formats/vocabulary_files.h"
 
 #include <ctype.h>
@@ -19,7 +19,7 @@ struct source {
     const char *path;
     const char *folder;
     struct yk_arena *arena;
-    struct yk_tokenizer_settings settings;
+    struct yk_tokenizer_config config;
     struct yk_text bytes;
 };
 
@@ -48,7 +48,7 @@ static yk_status convert_sentencepiece(struct source *source, struct yk_text *ou
                                                                  source->bytes.length,
                                                                  source->arena, &model),
                                     "not a SentencePiece model"));
-    return yk_sentencepiece_model_to_json(&model, &source->settings, source->arena, out);
+    return yk_sentencepiece_model_to_json(&model, &source->config, source->arena, out);
 }
 
 static yk_status convert_bpe(struct source *source, struct yk_text *out)
@@ -57,7 +57,7 @@ static yk_status convert_bpe(struct source *source, struct yk_text *out)
     const char *path = NULL;
     YK_TRY(yk_folder_join_path(source->folder, MERGES_FILE, source->arena, &path));
     yk_status status = yk_file_read_with_limit(path, YK_FILE_MAX_TOKENIZER_BYTES, &merges);
-    YK_IF_OK(yk_vocabulary_files_bpe_to_json(&source->bytes, &merges, &source->settings,
+    YK_IF_OK(yk_vocabulary_files_bpe_to_json(&source->bytes, &merges, &source->config,
                                              source->arena, out));
     yk_text_free(&merges);
     return status;
@@ -65,7 +65,7 @@ static yk_status convert_bpe(struct source *source, struct yk_text *out)
 
 static yk_status convert_wordpiece(struct source *source, struct yk_text *out)
 {
-    return yk_vocabulary_files_wordpiece_to_json(&source->bytes, &source->settings, source->arena,
+    return yk_vocabulary_files_wordpiece_to_json(&source->bytes, &source->config, source->arena,
                                                  out);
 }
 
@@ -120,7 +120,7 @@ static converter find_converter(const char *name, const char *folder)
 
 static yk_status convert(struct source *source, converter convert_file, struct yk_text *out)
 {
-    YK_TRY(yk_tokenizer_settings_read(source->folder, source->arena, &source->settings));
+    YK_TRY(yk_tokenizer_config_read(source->folder, source->arena, &source->config));
     YK_TRY(yk_file_read_with_limit(source->path, YK_FILE_MAX_TOKENIZER_BYTES, &source->bytes));
     return yk_status_prefix_message(convert_file(source, out), source->path);
 }

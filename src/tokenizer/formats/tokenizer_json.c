@@ -12,7 +12,7 @@ void yk_tokenizer_json_tokens_free(struct yk_tokenizer_json_tokens *tokens)
 }
 
 yk_status yk_tokenizer_json_add_token(struct yk_tokenizer_json_tokens *tokens,
-                                      const struct yk_settings_token *token)
+                                      const struct yk_config_token *token)
 {
     YK_TRY_GROW_ARRAY(tokens->items, tokens->capacity, tokens->count);
     tokens->items[tokens->count] = (struct yk_tokenizer_json_token){token, tokens->count};
@@ -32,7 +32,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* The id of a token, which is added to the vocabulary if it is not there. */
-static yk_status find_id(const struct yk_settings_token *token, struct yk_token_map *vocabulary,
+static yk_status find_id(const struct yk_config_token *token, struct yk_token_map *vocabulary,
                          int64_t *out)
 {
     const size_t length = strlen(token->text);
@@ -45,27 +45,27 @@ static yk_status find_id(const struct yk_settings_token *token, struct yk_token_
     return yk_token_map_add(vocabulary, token->text, length, *out);
 }
 
-static yk_status add_setting(struct yk_tokenizer_json_tokens *tokens,
-                             const struct yk_settings_token *token, struct yk_token_map *vocabulary,
-                             struct yk_arena *arena)
+static yk_status add_config_token(struct yk_tokenizer_json_tokens *tokens,
+                                  const struct yk_config_token *token,
+                                  struct yk_token_map *vocabulary, struct yk_arena *arena)
 {
-    struct yk_settings_token *copy = NULL;
+    struct yk_config_token *copy = NULL;
     YK_TRY_NEW(arena, copy, 1);
     *copy = *token;
     YK_TRY(find_id(token, vocabulary, &copy->id));
     return yk_tokenizer_json_add_token(tokens, copy);
 }
 
-yk_status yk_tokenizer_json_add_settings(struct yk_tokenizer_json_tokens *tokens,
-                                         const struct yk_tokenizer_settings *settings,
-                                         struct yk_token_map *vocabulary, struct yk_arena *arena)
+yk_status yk_tokenizer_json_add_config(struct yk_tokenizer_json_tokens *tokens,
+                                       const struct yk_tokenizer_config *config,
+                                       struct yk_token_map *vocabulary, struct yk_arena *arena)
 {
     /* Tokens with an id come first: the others must not take their ids. */
     for (int with_id = 1; with_id >= 0; with_id--) {
-        for (int32_t i = 0; i < settings->token_count; i++) {
-            const struct yk_settings_token *token = &settings->tokens[i];
+        for (int32_t i = 0; i < config->token_count; i++) {
+            const struct yk_config_token *token = &config->tokens[i];
             if ((token->id >= 0) == (with_id == 1)) {
-                YK_TRY(add_setting(tokens, token, vocabulary, arena));
+                YK_TRY(add_config_token(tokens, token, vocabulary, arena));
             }
         }
     }
@@ -83,7 +83,7 @@ void yk_tokenizer_json_begin(struct yk_json_writer *writer, struct yk_tokenizer_
     yk_json_write_null(writer, "padding");
     yk_json_write_begin_array(writer, "added_tokens");
     for (int32_t i = 0; i < tokens->count; i++) {
-        const struct yk_settings_token *token = tokens->items[i].token;
+        const struct yk_config_token *token = tokens->items[i].token;
         if (i + 1 < tokens->count && tokens->items[i + 1].token->id == token->id) {
             continue;
         }

@@ -8,7 +8,7 @@
 
 #include "base/json_write.h"
 #include "base/status.h"
-#include "tokenizer/formats/tokenizer_settings.h"
+#include "tokenizer/formats/tokenizer_config.h"
 #include "tokenizer/token_map.h"
 
 #include <stddef.h>
@@ -18,11 +18,11 @@ enum {
     YK_TOKENIZER_JSON_MAX_FRAME = 2
 };
 
-/* The added tokens of a tokenizer: those of its vocabulary and those of the settings. */
+/* The added tokens of a tokenizer: those of its vocabulary and those of the config. */
 struct yk_tokenizer_json_tokens {
     struct yk_tokenizer_json_token {
-        const struct yk_settings_token *token; /* its id is ≥ 0 */
-        int32_t number;                        /* counted as they are added */
+        const struct yk_config_token *token; /* its id is ≥ 0 */
+        int32_t number;                      /* counted as they are added */
     } * items;
     int32_t count;
     int32_t capacity;
@@ -32,16 +32,16 @@ void yk_tokenizer_json_tokens_free(struct yk_tokenizer_json_tokens *tokens);
 
 /* Adds a token. It replaces tokens with the same id. */
 yk_status yk_tokenizer_json_add_token(struct yk_tokenizer_json_tokens *tokens,
-                                      const struct yk_settings_token *token) YK_MUST_USE;
+                                      const struct yk_config_token *token) YK_MUST_USE;
 
 /*
- * Adds the tokens of the settings. Those without an id get that of the token in `vocabulary`, or
+ * Adds the tokens of the config. Those without an id get that of the token in `vocabulary`, or
  * the next free id, and are added to `vocabulary` too. The ids are allocated in the arena.
  */
-yk_status yk_tokenizer_json_add_settings(struct yk_tokenizer_json_tokens *tokens,
-                                         const struct yk_tokenizer_settings *settings,
-                                         struct yk_token_map *vocabulary,
-                                         struct yk_arena *arena) YK_MUST_USE;
+yk_status yk_tokenizer_json_add_config(struct yk_tokenizer_json_tokens *tokens,
+                                       const struct yk_tokenizer_config *config,
+                                       struct yk_token_map *vocabulary,
+                                       struct yk_arena *arena) YK_MUST_USE;
 
 /* Begins the document, up to "added_tokens". The caller writes the other parts. */
 void yk_tokenizer_json_begin(struct yk_json_writer *writer,

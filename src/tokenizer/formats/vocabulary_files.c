@@ -22,9 +22,9 @@ static const struct tokenizer_class {
     const char *normalizer;    /* JSON; NULL: none */
     const char *pre_tokenizer; /* JSON; NULL: GPT-2's words */
     const char *suffix;        /* of the last token of a word */
-    const char *begin;         /* before each text, if it is not NULL; settings may name another */
+    const char *begin;         /* before each text, if it is not NULL; config may name another */
     const char *end;           /* after each text */
-    bool class_names;          /* they are the cls_token and the sep_token of the settings */
+    bool class_names;          /* they are the cls_token and the sep_token of the config */
     const char *mask;          /* the space before it belongs to it */
     const char *unknown;
 } classes[] = {
@@ -79,7 +79,7 @@ static const struct tokenizer_class {
 };
 
 struct conversion {
-    const struct yk_tokenizer_settings *settings;
+    const struct yk_tokenizer_config *config;
     const struct tokenizer_class *class;
     struct yk_arena *arena;
     struct yk_token_map *vocabulary;
@@ -89,10 +89,10 @@ struct conversion {
 };
 
 /* A class that is not known is treated as GPT-2's. */
-static const struct tokenizer_class *find_class(const struct yk_tokenizer_settings *settings)
+static const struct tokenizer_class *find_class(const struct yk_tokenizer_config *config)
 {
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
-        if (strcmp(settings->class_name, classes[i].name) == 0) {
+        if (strcmp(config->class_name, classes[i].name) == 0) {
             return &classes[i];
         }
     }
@@ -121,18 +121,18 @@ static yk_status read_vocabulary(struct conversion *c, const struct yk_json *roo
 /* A token of the file that is special in its class. */
 static yk_status add_special(struct conversion *c, const char *text, bool strip_left)
 {
-    struct yk_settings_token *token = NULL;
+    struct yk_config_token *token = NULL;
     const int32_t id = text ? yk_token_map_find_id(c->vocabulary, text, strlen(text)) : -1;
     if (id < 0) {
         return YK_OK;
     }
     YK_TRY_NEW(c->arena, token, 1);
-    *token = (struct yk_settings_token){
-        .text = text, .id = id, .special = true, .strip_left = strip_left};
+    *token =
+        (struct yk_config_token){.text = text, .id = id, .special = true, .strip_left = strip_left};
     return yk_tokenizer_json_add_token(&c->added, token);
 }
 
-/* The special tokens of a class need not be in the settings. */
+/* The special tokens of a class need not be in the config. */
 static yk_status add_class_tokens(struct conversion *c)
 {
     static const char *const framed[] = {"<pad>", "<unk>", "[PAD]", "[UNK]"};
@@ -213,21 +213,18 @@ static yk_status write_frame(struct conversion *c)
     const enum yk_named_token last =
         class->class_names ? YK_NAMED_TOKEN_SEPARATOR : YK_NAMED_TOKEN_END;
     const bool begins =
-        yk_tokenizer_settings_get(c->settings, YK_TOKENIZER_ADD_BEGIN, class->begin != NULL);
-    const bool ends =
-        yk_tokenizer_settings_get(c->settings, YK_TOKENIZER_ADD_END, class->end != NULL);
+        yk_tokenizer_config_get(c->config, YK_TOKENIZER_ADD_BEGIN, class->begin != NULL);
+    const bool ends = yk_tokenizer_config_get(c->config, YK_TOKENIZER_ADD_END, class->end != NULL);
     const struct yk_tokenizer_json_frame frame = {
-        .before = {begins ? yk_tokenizer_settings_get_name(c->settings, first, class->begin)
-                          : NULL},
-        .after = {ends ? yk_tokenizer_settings_get_name(c->settings, last, class->end) : NULL},
+        .before = {begins ? yk_tokenizer_config_get_name(c->config, first, class->begin) : NULL},
+        .after = {ends ? yk_tokenizer_config_get_name(c->config, last, class->end) : NULL},
     };
     return yk_tokenizer_json_write_frame(&c->writer, &frame, c->vocabulary);
 }
 
 static yk_status write_bpe(struct conversion *c, const struct yk_text *merges)
 {
-    const bool prefix =
-        yk_tokenizer_settings_get(c->settings, YK_TOKENIZER_ADD_PREFIX_SPACE, false);
+    const bool prefix = yk_tokenizer_config_get(c->config, YK_TOKENIZER_ADD_PREFIX_SPACE, false);
     yk_tokenizer_json_begin(&c->writer, &c->added);
     yk_json_write_raw(&c->writer, "normalizer",
                       c->class->normalizer ? c->class->normalizer : "null");
@@ -256,14 +253,14 @@ static yk_status write_bpe(struct conversion *c, const struct yk_text *merges)
 static yk_status convert_bpe(struct conversion *c, const struct yk_text *vocabulary,
                              const struct yk_text *merges)
 {
-    c->class = find_class(c->settings);
+    c->class = find_class(c->config);
     if (memchr(yk_text_chars(merges), '\0', merges->length)) {
         return yk_fail(YK_ERROR_INPUT, MERGES_FILE ": there is a zero in it");
     }
     YK_TRY_WITH_PARSED_JSON(root, yk_text_chars(vocabulary), vocabulary->length, VOCABULARY_JSON,
                             read_vocabulary(c, root));
     YK_TRY(add_class_tokens(c));
-    YK_TRY(yk_tokenizer_json_add_settings(&c->added, c->settings, c->vocabulary, c->arena));
+    YK_TRY(yk_tokenizer_json_add_config(&c->added, c->config, c->vocabulary, c->arena));
     return write_bpe(c, merges);
 }
 
@@ -288,18 +285,18 @@ static yk_status read_lines(struct conversion *c, const struct yk_text *vocabula
 
 static void write_bert_normalizer(struct conversion *c)
 {
-    const int8_t accents = c->settings->given[YK_TOKENIZER_STRIP_ACCENTS];
+    const int8_t accents = c->config->given[YK_TOKENIZER_STRIP_ACCENTS];
     yk_json_write_begin_object(&c->writer, "normalizer");
     yk_json_write_string(&c->writer, "type", "BertNormalizer");
     yk_json_write_bool(&c->writer, "clean_text", true);
     yk_json_write_bool(&c->writer, "handle_chinese_chars",
-                       yk_tokenizer_settings_get(c->settings, YK_TOKENIZER_SPLIT_CHINESE, true));
+                       yk_tokenizer_config_get(c->config, YK_TOKENIZER_SPLIT_CHINESE, true));
     yk_json_write_raw(&c->writer, "strip_accents",
                       accents == 0  ? "null"
                       : accents > 0 ? "true"
                                     : "false");
     yk_json_write_bool(&c->writer, "lowercase",
-                       yk_tokenizer_settings_get(c->settings, YK_TOKENIZER_LOWERCASE, true));
+                       yk_tokenizer_config_get(c->config, YK_TOKENIZER_LOWERCASE, true));
     yk_json_write_end_object(&c->writer);
 }
 
@@ -334,19 +331,19 @@ static yk_status convert_wordpiece(struct conversion *c, const struct yk_text *v
     const char *names[YK_NAMED_TOKEN_COUNT];
     YK_TRY(yk_status_prefix_message(read_lines(c, vocabulary), VOCABULARY_TEXT));
     for (int i = 0; i < YK_NAMED_TOKEN_COUNT; i++) {
-        names[i] = yk_tokenizer_settings_get_name(c->settings, (enum yk_named_token)i, usual[i]);
+        names[i] = yk_tokenizer_config_get_name(c->config, (enum yk_named_token)i, usual[i]);
         YK_TRY(add_special(c, names[i], false));
     }
-    YK_TRY(yk_tokenizer_json_add_settings(&c->added, c->settings, c->vocabulary, c->arena));
+    YK_TRY(yk_tokenizer_json_add_config(&c->added, c->config, c->vocabulary, c->arena));
     return write_wordpiece(c, names);
 }
 
 yk_status yk_vocabulary_files_bpe_to_json(const struct yk_text *vocabulary,
                                           const struct yk_text *merges,
-                                          const struct yk_tokenizer_settings *settings,
+                                          const struct yk_tokenizer_config *config,
                                           struct yk_arena *arena, struct yk_text *out)
 {
-    struct conversion conversion = {.settings = settings, .arena = arena, .writer.text = out};
+    struct conversion conversion = {.config = config, .arena = arena, .writer.text = out};
     yk_status status = yk_token_map_create(&conversion.vocabulary);
     YK_IF_OK(convert_bpe(&conversion, vocabulary, merges));
     yk_token_map_destroy(conversion.vocabulary);
@@ -355,10 +352,10 @@ yk_status yk_vocabulary_files_bpe_to_json(const struct yk_text *vocabulary,
 }
 
 yk_status yk_vocabulary_files_wordpiece_to_json(const struct yk_text *vocabulary,
-                                                const struct yk_tokenizer_settings *settings,
+                                                const struct yk_tokenizer_config *config,
                                                 struct yk_arena *arena, struct yk_text *out)
 {
-    struct conversion conversion = {.settings = settings, .arena = arena, .writer.text = out};
+    struct conversion conversion = {.config = config, .arena = arena, .writer.text = out};
     yk_status status = yk_token_map_create(&conversion.vocabulary);
     YK_IF_OK(convert_wordpiece(&conversion, vocabulary));
     yk_token_map_destroy(conversion.vocabulary);

@@ -9,17 +9,17 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "tokenizer/formats/tokenizer_settings.h"
+#include "tokenizer/formats/tokenizer_config.h"
 
 /* Appends the text of a tokenizer.json to `out`. `vocabulary` and `merges` are the contents of the
  * files. Messages of errors contain the names of the files, but not that of their folder. */
 yk_status yk_vocabulary_files_bpe_to_json(const struct yk_text *vocabulary,
                                           const struct yk_text *merges,
-                                          const struct yk_tokenizer_settings *settings,
+                                          const struct yk_tokenizer_config *config,
                                           struct yk_arena *arena, struct yk_text *out) YK_MUST_USE;
 
 yk_status yk_vocabulary_files_wordpiece_to_json(const struct yk_text *vocabulary,
-                                                const struct yk_tokenizer_settings *settings,
+                                                const struct yk_tokenizer_config *config,
                                                 struct yk_arena *arena,
                                                 struct yk_text *out) YK_MUST_USE;
 

@@ -1,4 +1,4 @@
-#include "tokenizer/formats/tokenizer_settings.h"
+#include "tokenizer/formats/tokenizer_config.h"
 
 #include "base/array.h"
 #include "base/file.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const setting_names[YK_TOKENIZER_SETTING_COUNT] = {
+static const char *const option_names[YK_TOKENIZER_OPTION_COUNT] = {
     [YK_TOKENIZER_ADD_BEGIN] = "add_bos_token",
     [YK_TOKENIZER_ADD_END] = "add_eos_token",
     [YK_TOKENIZER_ADD_PREFIX_SPACE] = "add_prefix_space",
@@ -68,15 +68,15 @@ enum {
     SHOWN_BYTES = 60
 };
 
-/* The settings while they grow. */
+/* The config while they grow. */
 struct collection {
     struct yk_arena *arena;
-    struct yk_tokenizer_settings *out;
-    struct yk_settings_token *tokens;
+    struct yk_tokenizer_config *out;
+    struct yk_config_token *tokens;
     int32_t capacity;
 };
 
-static struct yk_settings_token *find(const struct collection *all, const char *text)
+static struct yk_config_token *find(const struct collection *all, const char *text)
 {
     for (int32_t i = 0; i < all->out->token_count; i++) {
         if (strcmp(all->tokens[i].text, text) == 0) {
@@ -87,7 +87,7 @@ static struct yk_settings_token *find(const struct collection *all, const char *
 }
 
 /* Finds the token with this text, or adds one. */
-static yk_status require(struct collection *all, const char *text, struct yk_settings_token **out)
+static yk_status require(struct collection *all, const char *text, struct yk_config_token **out)
 {
     *out = find(all, text);
     if (*out) {
@@ -98,7 +98,7 @@ static yk_status require(struct collection *all, const char *text, struct yk_set
     }
     YK_TRY_GROW_ARRAY(all->tokens, all->capacity, all->out->token_count);
     *out = &all->tokens[all->out->token_count++];
-    **out = (struct yk_settings_token){.id = -1};
+    **out = (struct yk_config_token){.id = -1};
     return yk_arena_strdup(all->arena, text, &(*out)->text);
 }
 
@@ -115,7 +115,7 @@ static void read_flag(const struct yk_json *node, const char *name, bool *out)
     (void)yk_json_boolean_value(yk_json_get_member(node, name), out);
 }
 
-static void read_flags(const struct yk_json *node, struct yk_settings_token *out)
+static void read_flags(const struct yk_json *node, struct yk_config_token *out)
 {
     read_flag(node, "single_word", &out->single_word);
     read_flag(node, "lstrip", &out->strip_left);
@@ -127,7 +127,7 @@ static void read_flags(const struct yk_json *node, struct yk_settings_token *out
 /* Adds a special token, such as the value of "bos_token" or an element of a list. */
 static yk_status add_special(struct collection *all, const struct yk_json *node)
 {
-    struct yk_settings_token *token = NULL;
+    struct yk_config_token *token = NULL;
     const char *text = text_of(node);
     if (!text) {
         return YK_OK;
@@ -145,7 +145,7 @@ static yk_status add_special(struct collection *all, const struct yk_json *node)
 static yk_status add_with_id(struct collection *all, const char *text, double id, bool special,
                              const struct yk_json *flags)
 {
-    struct yk_settings_token *token = NULL;
+    struct yk_config_token *token = NULL;
     if (!(id >= 0 && id < INT32_MAX) || id != trunc(id)) {
         return yk_fail(YK_ERROR_INPUT, "the id of \"%.*s\" is not a whole number from 0 on",
                        SHOWN_BYTES, text);
@@ -212,9 +212,9 @@ static yk_status read_class(const struct yk_json *root, struct collection *all)
 static yk_status read_config(struct collection *all, const struct yk_json *root)
 {
     YK_TRY(read_class(root, all));
-    for (int i = 0; i < YK_TOKENIZER_SETTING_COUNT; i++) {
+    for (int i = 0; i < YK_TOKENIZER_OPTION_COUNT; i++) {
         bool value = false;
-        if (yk_json_boolean_value(yk_json_get_member(root, setting_names[i]), &value)) {
+        if (yk_json_boolean_value(yk_json_get_member(root, option_names[i]), &value)) {
             all->out->given[i] = value ? 1 : -1;
         }
     }
@@ -287,12 +287,12 @@ static yk_status read_file(size_t index, const char *folder, struct collection *
     return status;
 }
 
-yk_status yk_tokenizer_settings_read(const char *folder, struct yk_arena *arena,
-                                     struct yk_tokenizer_settings *out)
+yk_status yk_tokenizer_config_read(const char *folder, struct yk_arena *arena,
+                                   struct yk_tokenizer_config *out)
 {
     struct collection all = {.arena = arena, .out = out};
     yk_status status = YK_OK;
-    *out = (struct yk_tokenizer_settings){.class_name = "", .extra_ids = -1};
+    *out = (struct yk_tokenizer_config){.class_name = "", .extra_ids = -1};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         YK_IF_OK(read_file(i, folder, &all));
     }
@@ -307,14 +307,14 @@ yk_status yk_tokenizer_settings_read(const char *folder, struct yk_arena *arena,
     return status;
 }
 
-bool yk_tokenizer_settings_get(const struct yk_tokenizer_settings *settings,
-                               enum yk_tokenizer_setting setting, bool otherwise)
+bool yk_tokenizer_config_get(const struct yk_tokenizer_config *config,
+                             enum yk_tokenizer_option option, bool otherwise)
 {
-    return settings->given[setting] == 0 ? otherwise : settings->given[setting] > 0;
+    return config->given[option] == 0 ? otherwise : config->given[option] > 0;
 }
 
-const char *yk_tokenizer_settings_get_name(const struct yk_tokenizer_settings *settings,
-                                           enum yk_named_token name, const char *otherwise)
+const char *yk_tokenizer_config_get_name(const struct yk_tokenizer_config *config,
+                                         enum yk_named_token name, const char *otherwise)
 {
-    return settings->named[name] ? settings->named[name] : otherwise;
+    return config->named[name] ? config->named[name] : otherwise;
 }
