@@ -128,8 +128,8 @@ static void truncated_models_end_with_a_sentence(void **state)
     (void)state;
     ASSERT_REFUSED(UNKNOWN "\012\x20"
                            "a",
-                   "not a SentencePiece model: a field at byte 13 is 32 bytes long, but only 1 "
-                   "bytes follow");
+                   "not a SentencePiece model: a field at byte 13 is 32 bytes long, more than "
+                   "what follows (1)");
     ASSERT_REFUSED(UNKNOWN "\x80\x80",
                    "not a SentencePiece model: the file is truncated: a field at byte 11 is not "
                    "complete");
@@ -137,7 +137,7 @@ static void truncated_models_end_with_a_sentence(void **state)
                    "not a SentencePiece model: the number at byte 12 has more than 64 bits");
     ASSERT_REFUSED(UNKNOWN "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
                    "not a SentencePiece model: a field at byte 22 is 18446744073709551615 bytes "
-                   "long, but only 0 bytes follow");
+                   "long, more than what follows (0)");
 }
 
 static void models_with_impossible_tokens_end_with_a_sentence(void **state)

@@ -58,7 +58,8 @@ static yk_status read_bytes(struct yk_protobuf_reader *reader, struct yk_protobu
     YK_TRY(read_varint(reader, &length));
     if (length > reader->length - reader->at) {
         return yk_fail(YK_ERROR_INPUT,
-                       "a field at byte %zu is %" PRIu64 " bytes long, but only %zu bytes follow",
+                       "a field at byte %zu is %" PRIu64
+                       " bytes long, more than what follows (%zu)",
                        reader->at, length, reader->length - reader->at);
     }
     field->bytes = reader->bytes + reader->at;
