@@ -28,14 +28,14 @@ enum frame {
 /* What the classes of transformers add to a SentencePiece model. */
 static const struct tokenizer_class {
     const char *name;
-    enum frame frame;
+    const char *mask; /* a token that follows the pieces, or NULL */
     /* Tokens that take the place of the first pieces, and how many pieces they replace. */
     const char *own[MAX_OWN_TOKENS];
     int32_t replaced;
-    int32_t unknown;  /* the number of the unknown token in `own` */
-    const char *mask; /* a token that follows the pieces, or NULL */
-    bool extra_ids;   /* <extra_id_99> to <extra_id_0> follow the pieces */
-    bool plain_text;  /* texts are in small letters without accents, quotes are ASCII's */
+    int32_t unknown; /* the number of the unknown token in `own` */
+    enum frame frame;
+    bool extra_ids;  /* <extra_id_99> to <extra_id_0> follow the pieces */
+    bool plain_text; /* texts are in small letters without accents, quotes are ASCII's */
 } classes[] = {
     {.name = "LlamaTokenizer", .frame = FRAME_BEGIN},
     {.name = "CodeLlamaTokenizer", .frame = FRAME_BEGIN},

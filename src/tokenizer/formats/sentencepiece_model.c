@@ -4,9 +4,11 @@
 #include "tokenizer/formats/protobuf.h"
 #include "tokenizer/token_map.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Numbers of the fields in sentencepiece_model.proto. */
@@ -213,11 +215,13 @@ static yk_status read_tokens(const char *bytes, size_t length, struct parser *pa
 /* The byte that a piece such as <0x0A> stands for, or −1. */
 static int byte_of(const struct yk_sentencepiece *token)
 {
-    unsigned byte = 0;
-    char end = 0;
-    const bool whole = token->length == BYTE_TOKEN_LENGTH &&
-                       sscanf(token->text, "<0x%2X%c", &byte, &end) == 2 && end == '>';
-    return whole ? (int)byte : -1;
+    char *end = NULL;
+    if (token->length != BYTE_TOKEN_LENGTH || strncmp(token->text, "<0x", 3) != 0 ||
+        !isxdigit((unsigned char)token->text[3])) {
+        return -1;
+    }
+    const long byte = strtol(token->text + 3, &end, 16);
+    return end == token->text + BYTE_TOKEN_LENGTH - 1 && *end == '>' ? (int)byte : -1;
 }
 
 static yk_status check_bytes(const struct yk_sentencepiece_model *model)
