@@ -26,7 +26,7 @@ static struct rendering render_with(const char *source, const struct yk_jinja_va
     return result;
 }
 
-static void assert_rendering_fails(const char *source, const char *message)
+static void expect_failure(const char *source, const char *message)
 {
     const struct yk_jinja_variables none = {0};
     struct rendering result = render_with(source, &none, NULL);
@@ -125,19 +125,17 @@ static void a_template_says_which_variables_and_generations_it_has(void **state)
 static void errors_name_the_line_of_the_template(void **state)
 {
     (void)state;
-    assert_rendering_fails("a\n{% if x %}\n{{ 1 +", "chat.jinja: line 3: {{ has no end }}");
-    assert_rendering_fails("\n\n{{ x.y }}", "chat.jinja: line 3: \"x\" is undefined");
-    assert_rendering_fails(
+    expect_failure("a\n{% if x %}\n{{ 1 +", "chat.jinja: line 3: {{ has no end }}");
+    expect_failure("\n\n{{ x.y }}", "chat.jinja: line 3: \"x\" is undefined");
+    expect_failure(
         "\n{{ raise_exception('roles must alternate') }}",
         "chat.jinja: line 2: the template refuses the conversation: roles must alternate");
-    assert_rendering_fails("{% include 'a' %}",
-                           "chat.jinja: line 1: {% include %} is not supported in chat templates");
-    assert_rendering_fails(
-        "{{ 'a' | wordwrap }}",
-        "chat.jinja: line 1: \"wordwrap\" is not supported for a value of type str");
-    assert_rendering_fails("{{ [].append(1) }}",
-                           "chat.jinja: line 1: the method append() would change a "
-                           "value of type list, which templates may not");
+    expect_failure("{% include 'a' %}",
+                   "chat.jinja: line 1: {% include %} is not supported in chat templates");
+    expect_failure("{{ 'a' | wordwrap }}",
+                   "chat.jinja: line 1: \"wordwrap\" is not supported for a value of type str");
+    expect_failure("{{ [].append(1) }}", "chat.jinja: line 1: the method append() would change a "
+                                         "value of type list, which templates may not");
 }
 
 /* Each of these would need years or more memory than there is. */
@@ -150,26 +148,24 @@ static void hostile_templates_end_with_a_sentence(void **state)
                                 "levels; does a macro call itself for ever?";
     static const char steps[] = "chat.jinja: line 1: the template runs for more than the allowed "
                                 "50000000 steps; does it loop for ever?";
-    assert_rendering_fails("{{ 'a' * 1000000000000 }}", memory);
-    assert_rendering_fails("{{ [1] * 1000000000000 }}", memory);
-    assert_rendering_fails("{% set n = namespace(x='a') %}{% for i in range(99) %}"
-                           "{% set n.x = n.x + n.x %}{% endfor %}",
-                           memory);
-    assert_rendering_fails("{{ ('a' * 100000).replace('a', 'b' * 100000) }}", memory);
-    assert_rendering_fails("{{ range(1000000000000) }}",
-                           "chat.jinja: line 1: range() has more than 100000 items");
-    assert_rendering_fails("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", depth);
-    assert_rendering_fails("{% for i in [1] recursive %}{{ loop([1]) }}{% endfor %}", depth);
-    assert_rendering_fails("{% set n = namespace(x=[]) %}{% for i in range(9999) %}"
-                           "{% set n.x = [n.x] %}{% endfor %}{{ n.x }}",
-                           depth);
-    assert_rendering_fails(
-        "{% set r = range(99999) %}{% for i in r %}{% for j in r %}{% for k in r %}"
-        "{% endfor %}{% endfor %}{% endfor %}",
-        steps);
-    assert_rendering_fails(
-        "{% for i in range(99999) %}{{ 'a' * 1000 }}{% endfor %}",
-        "chat.jinja: line 1: the template writes more than the allowed 67108864 bytes");
+    expect_failure("{{ 'a' * 1000000000000 }}", memory);
+    expect_failure("{{ [1] * 1000000000000 }}", memory);
+    expect_failure("{% set n = namespace(x='a') %}{% for i in range(99) %}"
+                   "{% set n.x = n.x + n.x %}{% endfor %}",
+                   memory);
+    expect_failure("{{ ('a' * 100000).replace('a', 'b' * 100000) }}", memory);
+    expect_failure("{{ range(1000000000000) }}",
+                   "chat.jinja: line 1: range() has more than 100000 items");
+    expect_failure("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", depth);
+    expect_failure("{% for i in [1] recursive %}{{ loop([1]) }}{% endfor %}", depth);
+    expect_failure("{% set n = namespace(x=[]) %}{% for i in range(9999) %}"
+                   "{% set n.x = [n.x] %}{% endfor %}{{ n.x }}",
+                   depth);
+    expect_failure("{% set r = range(99999) %}{% for i in r %}{% for j in r %}{% for k in r %}"
+                   "{% endfor %}{% endfor %}{% endfor %}",
+                   steps);
+    expect_failure("{% for i in range(99999) %}{{ 'a' * 1000 }}{% endfor %}",
+                   "chat.jinja: line 1: the template writes more than the allowed 67108864 bytes");
 }
 
 static void limits_of_the_caller_hold(void **state)
@@ -231,7 +227,7 @@ static void deeply_nested_syntax_is_refused(void **state)
         yk_text_add(&source, cases[i].begin);
         yk_text_add_repeated(&source, cases[i].repeated, 20000);
         yk_text_add(&source, cases[i].begin[0] ? " }}" : "");
-        assert_rendering_fails(yk_text_chars(&source), cases[i].message);
+        expect_failure(yk_text_chars(&source), cases[i].message);
         yk_text_free(&source);
     }
 }

@@ -287,8 +287,8 @@ static yk_status read_generation(struct yk_jinja_parser *parser,
     return read_last_body(parser, "endgeneration", &statement->body);
 }
 
-/* Fails if there already is a block with this name. Names of blocks are kept with those of variables,
- * behind a character that variables do not have. */
+/* Fails if there already is a block with this name. Names of blocks are kept with those of
+ * variables, behind a character that variables do not have. */
 static yk_status note_block(struct yk_jinja_parser *parser, const struct yk_jinja_token *name)
 {
     struct yk_text key = {0};

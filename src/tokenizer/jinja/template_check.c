@@ -119,7 +119,8 @@ static yk_status check_statements(const struct yk_jinja_statement *statements, s
         }
         const struct place otherwise = {.optional = current->kind == YK_JINJA_IF,
                                         .in_loop = place.in_loop,
-                                        .has_loop = place.has_loop || current->kind == YK_JINJA_FOR};
+                                        .has_loop =
+                                            place.has_loop || current->kind == YK_JINJA_FOR};
         YK_TRY(check_statements(current->otherwise, otherwise));
     }
     return YK_OK;
