@@ -727,6 +727,13 @@ a {%- raw -%} {{ a }} {%- endraw -%} b
 {% macro f(n) %}{{ n }}{% if n > 0 %}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(5) }}
 {% macro f() %}{{ f() }}{% endmacro %}{{ f() }}
 {% macro f() %}{{ a }}{% endmacro %}{% set a = 'later' %}{{ f() }}
+{% macro q() %}{{ a }}{% endmacro %}{{ q() }}{% set a = 1 %}{{ q() }}
+{% macro q() %}{{ a }}{% endmacro %}{{ q() }}{% if y %}{% set a = 1 %}{% endif %}{{ q() }}
+{% for i in [1] %}{{ a }}{{ range is defined }}{% endfor %}{% set a = 1 %}{% set range = 2 %}
+{% for i in [1] %}{{ a }}{% endfor %}{{ a }}{% set a = 1 %}
+{% with %}{{ f | default('none') }}{% endwith %}{% macro f() %}{% endmacro %}
+{% with %}{{ s }}{% endwith %}{% set s %}x{% endset %}
+{% with %}{{ s }}{{ a }}{% endwith %}{% set s, a = 'x', 1 %}
 {% macro f() %}{{ q }}{% endmacro %}{% for q in l %}{{ f() }}{% endfor %}
 {% for q in l %}{% macro f() %}{{ q }}{% endmacro %}{{ f() }}{% endfor %}
 {% macro f() %}{% set q = 1 %}{% endmacro %}{{ f() }}{{ q is defined }}
@@ -962,7 +969,7 @@ class Generator:
         if kind == 7:
             return self.tag("set q") + inner() + self.tag("endset") + "{{ q }}"
         if kind == 8:
-            return self.tag("macro fn(i, q=1)") + inner() + self.tag("endmacro") + "{{ fn(" + e() + ") }}"
+            return self.tag("macro f(i, q=1)") + inner() + self.tag("endmacro") + "{{ f(" + e() + ") }}"
         if kind == 9:
             return self.tag(f"with q = {e()}") + inner() + self.tag("endwith")
         if kind == 10:

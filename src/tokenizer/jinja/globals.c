@@ -203,11 +203,11 @@ static const struct yk_jinja_function functions[] = {
 };
 
 yk_status yk_jinja_globals_set(struct yk_jinja_run *run, const struct yk_name_index *names,
-                               struct yk_jinja_value *variables)
+                               const bool *hidden, struct yk_jinja_value *variables)
 {
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         const int32_t name = yk_name_index_find(names, functions[i].name);
-        if (name >= 0) {
+        if (name >= 0 && !hidden[name]) {
             YK_TRY(yk_jinja_function_bind(run, &functions[i], yk_jinja_value_none(),
                                           &variables[name]));
         }

@@ -7,8 +7,8 @@
 
 #include "base/name_index.h"
 
-/* Sets the variables of a template that are global functions. */
+/* Sets the variables of a template that are global functions, but not those that are hidden. */
 yk_status yk_jinja_globals_set(struct yk_jinja_run *run, const struct yk_name_index *names,
-                               struct yk_jinja_value *variables) YK_MUST_USE;
+                               const bool *hidden, struct yk_jinja_value *variables) YK_MUST_USE;
 
 #endif

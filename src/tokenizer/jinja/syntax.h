@@ -140,6 +140,7 @@ struct yk_jinja_syntax {
     const char *source_name;
     struct yk_name_index *names; /* of variables; the first are the known names */
     const struct yk_jinja_statement *body;
+    const bool *hidden; /* by name: undefined until the template sets it */
     bool has_generation;
 };
 

@@ -7,6 +7,7 @@
 #include "tokenizer/jinja/statement_parser.h"
 #include "tokenizer/jinja/string.h"
 #include "tokenizer/jinja/template_check.h"
+#include "tokenizer/jinja/template_names.h"
 #include "tokenizer/jinja/value_json.h"
 
 #include <stdio.h>
@@ -31,7 +32,8 @@ static yk_status parse(const char *source, size_t length, struct yk_jinja_templa
     YK_TRY(yk_name_index_create(&parsed->syntax.names));
     YK_TRY(yk_jinja_lexer_read(source, length, parsed->arena, &tokens));
     YK_TRY(yk_jinja_statement_parser_read(tokens, &yk_jinja_library, &parsed->syntax));
-    return yk_jinja_template_check(&parsed->syntax);
+    YK_TRY(yk_jinja_template_check(&parsed->syntax));
+    return yk_jinja_template_names_find_hidden(&parsed->syntax);
 }
 
 yk_status yk_jinja_template_parse(const char *source, size_t length, const char *name,
@@ -79,7 +81,7 @@ static yk_status set_variables(struct yk_jinja_interpreter *interpreter,
     struct yk_json_member_iterator member = {0};
     while (yk_json_next_member(object, &member)) {
         const int32_t name = yk_name_index_find(interpreter->syntax->names, member.name);
-        if (name >= 0) {
+        if (name >= 0 && !interpreter->syntax->hidden[name]) {
             YK_TRY(yk_jinja_value_json_read(&interpreter->run, member.value,
                                             &interpreter->variables[name]));
         }
@@ -111,7 +113,8 @@ static yk_status render(struct yk_jinja_interpreter *interpreter,
 {
     const struct yk_jinja_syntax *syntax = interpreter->syntax;
     YK_JINJA_TRY_NEW(&interpreter->run, interpreter->variables, yk_name_index_count(syntax->names));
-    YK_TRY(yk_jinja_globals_set(&interpreter->run, syntax->names, interpreter->variables));
+    YK_TRY(yk_jinja_globals_set(&interpreter->run, syntax->names, syntax->hidden,
+                                interpreter->variables));
     for (int i = 0; i < YK_JINJA_MAX_LAYERS; i++) {
         if (variables->objects[i]) {
             YK_TRY(set_variables(interpreter, variables->objects[i]));

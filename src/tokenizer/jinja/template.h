@@ -11,18 +11,19 @@
  * Files of this folder, each uses only those above it:
  *   run               memory and limits of one rendering
  *   value             values: numbers, strings, lists, dicts …; dict: ordered dictionaries
- *   value_compare     Python's ==, <, hashes and truth
+ *   value_compare     Python's ==, < and truth; value_sort: sorted()
  *   value_text        Python's str() and repr(); value_json: JSON to values and back
  *   string            Python's strings: slices, search, split, case
  *   iterator          iteration over any value, generators
- *   operation         operators, attributes, items, slices
+ *   loop              the variable of {% for %}; attribute: attributes, items, slices, in
+ *   operation         operators
  *   function          functions with named parameters: filters, tests, methods, globals
  *   string_format     % and str.format()
  *   *_methods, *_filters, tests, globals, library    tables of functions
  *   syntax            the syntax tree; lexer, expression_parser, statement_parser: from text to it
- *   template_check    what jinja2 refuses when it compiles a template
- *   evaluator         computes expressions; executor: runs statements
- *   template          this interface
+ *   template_check    what jinja2 refuses when it compiles a template; template_names: what it
+ * hides evaluator         computes expressions; executor: runs statements template          this
+ * interface
  */
 #ifndef YK_TOKENIZER_JINJA_TEMPLATE_H
 #define YK_TOKENIZER_JINJA_TEMPLATE_H
