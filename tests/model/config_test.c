@@ -378,7 +378,7 @@ static void images_that_make_no_sense_are_refused(void **state)
     assert_unreadable("{\"model_type\": \"vit\", \"num_channels\": 5}",
                       "\"num_channels\" is 5; images have at most 4");
     assert_unreadable("{\"model_type\": \"vit\", \"id2label\": [\"cat\"]}",
-                      "\"id2label\" must be an object of names, not an array");
+                      "\"id2label\" must be an object of names, not a list");
     assert_unreadable("{\"model_type\": \"vit\", \"id2label\": {\"0\": \"cat\", \"2\": \"dog\"}}",
                       "\"id2label\" has 2 classes, but no name of class \"1\"");
     assert_unreadable("{\"model_type\": \"vit\", \"num_labels\": 2000000}",

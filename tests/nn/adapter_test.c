@@ -210,6 +210,20 @@ static void another_rank_or_alpha_is_refused(void **state)
                 support_scratch_folder());
 }
 
+/* PEFT saves the head of a classifier with its adapter, but no other model has such a head. */
+static void modules_saved_beside_adapters_are_refused(void **state)
+{
+    (void)state;
+    save(&gpt, NULL);
+    (void)support_scratch_write_text("adapter_config.json",
+                                     "{\"peft_type\": \"LORA\", \"r\": 3, \"lora_alpha\": 6, "
+                                     "\"modules_to_save\": [\"lm_head\"]}");
+    assert_says(load(&gpt),
+                "the adapter in %s has \"lm_head\" in \"modules_to_save\"; only the head of a "
+                "classifier can be saved with an adapter",
+                support_scratch_folder());
+}
+
 static void other_modules_are_refused(void **state)
 {
     (void)state;
@@ -277,8 +291,8 @@ static void other_kinds_of_adapters_are_refused_by_their_key(void **state)
          "%s: \"use_rslora\" is set; only plain LoRA adapters, without it, can be used"},
         {"{\"peft_type\": \"LORA\", \"r\": 4, \"use_dora\": true}",
          "%s: \"use_dora\" is set; only plain LoRA adapters, without it, can be used"},
-        {"{\"peft_type\": \"LORA\", \"r\": 4, \"modules_to_save\": [\"lm_head\"]}",
-         "%s: \"modules_to_save\" is set; only plain LoRA adapters, without it, can be used"},
+        {"{\"peft_type\": \"LORA\", \"r\": 4, \"modules_to_save\": [\"lm_head\", \"norm\"]}",
+         "%s: \"modules_to_save\" must be a list of one module, the head of a classifier"},
         {"{\"peft_type\": \"LORA\", \"r\": 4, \"rank_pattern\": {\"q_proj\": 8}}",
          "%s: \"rank_pattern\" is set; only plain LoRA adapters, without it, can be used"},
         {"{\"peft_type\": \"LORA\", \"r\": 4, \"bias\": \"all\"}",
@@ -326,6 +340,7 @@ int main(void)
         IN_SCRATCH(what_peft_wrote_is_read),
         IN_SCRATCH(another_rank_or_alpha_is_refused),
         IN_SCRATCH(other_modules_are_refused),
+        IN_SCRATCH(modules_saved_beside_adapters_are_refused),
         IN_SCRATCH(adapters_of_other_families_are_refused),
         IN_SCRATCH(other_kinds_of_adapters_are_refused_by_their_key),
         IN_SCRATCH(a_model_with_no_adapters_has_none_to_save),

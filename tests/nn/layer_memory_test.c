@@ -45,7 +45,7 @@ static void expect_counted(const struct yk_model *model, const struct yk_net *ne
     const struct yk_workload *workload = &model->workload;
     const struct yk_batch_shape batch = {
         .samples = workload->batch,
-        .sequence = workload->sequence,
+        .sequence = yk_net_layer_input_rows(&net->layers[number], workload->sequence),
         .memory = net->layers[number].memory >= 0 ? workload->sequence : 0,
     };
     const int64_t slack = (int64_t)MOST_BUFFERS * YK_BACKEND_ALIGNMENT;
@@ -70,15 +70,19 @@ static void expect_counted(const struct yk_model *model, const struct yk_net *ne
     }
 }
 
-static void expect_case_counted(const char *text, const struct yk_workload *workload)
+static void expect_case_counted(const char *text, const struct yk_workload *wanted)
 {
+    struct yk_workload workload = *wanted;
     struct yk_arena *arena = NULL;
     const struct yk_model_config *config = NULL;
     const struct yk_model *model = NULL;
     struct yk_net *net = NULL;
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_model_config_parse(text, strlen(text), "config.json", arena, &config));
-    assert_ok(yk_model_build(config, workload, arena, &model));
+    if (yk_model_config_reads_images(config)) {
+        workload.sequence = config->positions;
+    }
+    assert_ok(yk_model_build(config, &workload, arena, &model));
     if (!config->pooler) { /* which is not trained */
         assert_ok(yk_net_create(model, &(struct yk_net_options){0}, &net));
         for (int32_t l = 0; l < model->layer_count; l++) {

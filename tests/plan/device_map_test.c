@@ -149,7 +149,6 @@ static void place_in_two(const struct yk_model *model, int32_t *devices)
 
 static void layers_of_every_built_in_model_make_a_map(void **state)
 {
-    const struct yk_workload workload = {.batch = 1, .sequence = 16};
     const struct yk_builtin_model *models = NULL;
     size_t count = 0;
     assert_ok(yk_builtin_models_get(&models, &count));
@@ -159,6 +158,9 @@ static void layers_of_every_built_in_model_make_a_map(void **state)
         const struct yk_module_tree *modules = NULL;
         const struct yk_device_map *map = NULL;
         int32_t devices[256] = {0};
+        const bool images = yk_model_config_reads_images(config);
+        const struct yk_workload workload = {.batch = 1,
+                                             .sequence = images ? config->positions : 16};
         assert_ok(yk_model_build(config, &workload, *state, &model));
         assert_ok(yk_module_tree_build(config, *state, &modules));
         assert_in_range(model->layer_count, 1, 256);

@@ -63,7 +63,9 @@ static void measure(const struct yk_net *net, int32_t layer, const struct yk_bat
     struct yk_bump_allocator forward = {0};
     struct yk_bump_allocator backward = {0};
     (void)allocate_workspace(net, layer, batch, false, &forward);
-    (void)allocate_workspace(net, layer, batch, true, &backward);
+    if (net->layers[layer].trained > 0) {
+        (void)allocate_workspace(net, layer, batch, true, &backward);
+    }
     *out = (struct yk_layer_memory_sizes){.forward_bytes = forward.used,
                                           .backward_bytes = backward.used};
 }
