@@ -78,6 +78,53 @@ def encode(tokenizer_path, text_path):
     report(text, start)
 
 
+TEMPLATE = """{{- bos_token }}
+{%- for message in messages %}
+    {{- '<|start_header_id|>' + message.role + '<|end_header_id|>\\n\\n' }}
+    {%- if message.role == 'assistant' %}
+        {%- generation %}{{ message.content | trim + '<|eot_id|>' }}{% endgeneration %}
+    {%- else %}
+        {{- message.content | trim + '<|eot_id|>' }}
+    {%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}{{ '<|start_header_id|>assistant<|end_header_id|>\\n\\n' }}{% endif %}
+"""
+
+
+def make_conversations(tokenizer_path, text_path, folder):
+    """A model's folder, and conversations of six messages of some lines of the text each."""
+    folder = pathlib.Path(folder)
+    folder.mkdir()
+    (folder / "tokenizer.json").write_bytes(pathlib.Path(tokenizer_path).read_bytes())
+    (folder / "tokenizer_config.json").write_text(json.dumps(
+        {"bos_token": "<|begin_of_text|>", "eos_token": "<|eot_id|>", "tokenizer_class": "PreTrainedTokenizerFast"}))
+    (folder / "chat_template.jinja").write_text(TEMPLATE)
+    lines = read(text_path).splitlines(keepends=True)
+    messages = [{"role": "assistant" if i % 2 else "user", "content": "".join(lines[8 * i:8 * i + 8])}
+                for i in range(len(lines) // 8)]
+    with open(folder / "messages.jsonl", "w", encoding="utf-8") as file:
+        for i in range(0, len(messages) - 5, 6):
+            file.write(json.dumps({"messages": messages[i:i + 6]}) + "\n")
+
+
+def chat(folder, path):
+    """Text, tokens and mask of each conversation; those of yoke are in yoke.json beside it."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    with open(path, encoding="utf-8") as file:
+        conversations = [json.loads(line)["messages"] for line in file]
+    start = time.perf_counter()
+    made = [tokenizer.apply_chat_template(messages, return_dict=True, return_assistant_tokens_mask=True)
+            for messages in conversations]
+    seconds = time.perf_counter() - start
+    given = json.load(open(pathlib.Path(folder) / "yoke.json", encoding="utf-8"))
+    for ours, theirs in zip(given["conversations"], made, strict=True):
+        if ours["ids"] != theirs["input_ids"] or ours["mask"] != theirs["assistant_masks"]:
+            sys.exit("other tokens of a conversation")
+    print(json.dumps({"bytes": given["bytes"], "seconds": seconds}))
+
+
 def compare(tokenizer_path, text_path, shard_path):
     tokenizer = Tokenizer.from_file(tokenizer_path)
     tokenizer.no_truncation()
@@ -111,4 +158,4 @@ def wordpiece(text_path, output):
 
 if __name__ == "__main__":
     {"learn": learn, "encode": encode, "compare": compare, "kind": kind, "wordpiece": wordpiece,
-     "device": device}[sys.argv[1]](*sys.argv[2:])
+     "chat": chat, "conversations": make_conversations, "device": device}[sys.argv[1]](*sys.argv[2:])

@@ -19,10 +19,10 @@ enum content {
     CONTENT_INSTRUCTIONS,
 };
 
-static bool ends_with(const char *path, size_t length, const char *ending)
+static bool ends_with(const char *path, size_t length, const char *suffix)
 {
-    const size_t wanted = strlen(ending);
-    return length > wanted && strncasecmp(path + length - wanted, ending, wanted) == 0;
+    const size_t wanted = strlen(suffix);
+    return length > wanted && strncasecmp(path + length - wanted, suffix, wanted) == 0;
 }
 
 static bool has_json_name(const char *path)

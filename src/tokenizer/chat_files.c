@@ -16,7 +16,7 @@ enum {
 };
 
 static const char named_folder[] = "additional_chat_templates";
-static const char template_ending[] = ".jinja";
+static const char template_suffix[] = ".jinja";
 
 static const char *const names[YK_CHAT_FILE_COUNT] = {
     [YK_CHAT_FILE_TEMPLATE] = "chat_template.jinja",
@@ -87,7 +87,7 @@ static yk_status read_named(const char *folder, const char *name, struct named_t
             yk_fail(YK_ERROR_INPUT, "%s holds more than %d templates", folder, MAX_NAMED_TEMPLATES);
     }
     YK_IF_OK(yk_file_read_with_limit(yk_text_chars(&path), MAX_TEMPLATE_BYTES, &text));
-    YK_IF_OK(append_template(named, name, strlen(name) - strlen(template_ending), &text));
+    YK_IF_OK(append_template(named, name, strlen(name) - strlen(template_suffix), &text));
     yk_text_free(&path);
     yk_text_free(&text);
     return status;
@@ -95,7 +95,7 @@ static yk_status read_named(const char *folder, const char *name, struct named_t
 
 static int is_template(const struct dirent *entry)
 {
-    return entry->d_name[0] != '.' && yk_text_ends_with(entry->d_name, template_ending);
+    return entry->d_name[0] != '.' && yk_text_ends_with(entry->d_name, template_suffix);
 }
 
 /* Reads the templates in the order of their names. */

@@ -59,7 +59,7 @@ static void special_tokens_of_llama_3_are_enough(void **state)
     yk_tokenizer_destroy(tokenizer);
 }
 
-static void a_model_without_a_template_is_refused(void **state)
+static void a_missing_template_is_refused(void **state)
 {
     (void)state;
     struct yk_tokenizer *tokenizer = open_with_files(names);
@@ -202,7 +202,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(special_tokens_of_llama_3_are_enough),
-        IN_SCRATCH(a_model_without_a_template_is_refused),
+        IN_SCRATCH(a_missing_template_is_refused),
         IN_SCRATCH(a_file_goes_before_the_config),
         IN_SCRATCH(tools_have_a_template_of_their_own),
         IN_SCRATCH(special_tokens_come_from_the_files_or_the_tokenizer),

@@ -410,9 +410,12 @@ static yk_status show_chat(const struct arguments *arguments, struct yk_text *ou
         yk_json_write_begin_yoke_document(&listing->json, "conversations");
         yk_json_write_begin_array(&listing->json, "conversations");
     }
-    YK_TRY(yk_tokenize_list_conversations(&request));
+    struct yk_tokenize_chat_result result = {0};
+    YK_TRY(yk_tokenize_chat_list(&request, &result));
     if (arguments->json) {
         yk_json_write_end_array(&listing->json);
+        yk_json_write_integer(&listing->json, "bytes", result.bytes);
+        yk_json_write_number(&listing->json, "seconds", result.seconds);
         return yk_json_write_end_yoke_document(&listing->json);
     }
     return yk_text_status(out);

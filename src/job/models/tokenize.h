@@ -124,8 +124,13 @@ struct yk_tokenize_chat_request {
     const struct yk_job_callbacks *job;
 };
 
-yk_status
-yk_tokenize_list_conversations(const struct yk_tokenize_chat_request *request) YK_MUST_USE;
+struct yk_tokenize_chat_result {
+    int64_t bytes;  /* of the texts of all instructions */
+    double seconds; /* in which they were parsed, rendered and encoded */
+};
+
+yk_status yk_tokenize_chat_list(const struct yk_tokenize_chat_request *request,
+                                struct yk_tokenize_chat_result *out) YK_MUST_USE;
 
 /* Decodes a shard and passes its text to a callback in chunks. */
 struct yk_tokenize_decode_shard_request {

@@ -1,5 +1,6 @@
 #include "job/models/tokenize.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/json_node.h"
 #include "data/file_list.h"
@@ -13,6 +14,7 @@
 /* Conversations on their way to tokens. Starts as {0}. */
 struct listing {
     const struct yk_tokenize_chat_request *request;
+    struct yk_tokenize_chat_result *result;
     struct yk_arena *arena;
     struct yk_tokenizer *tokenizer;
     struct yk_json *variables;
@@ -43,7 +45,10 @@ static yk_status pass_record(struct listing *listing, const char *bytes, size_t 
 {
     const struct yk_tokenize_chat_request *request = listing->request;
     struct yk_instruction_encoder *encoder = &listing->encoder;
+    const double start = yk_clock_now_s();
     YK_TRY(yk_instruction_encoder_encode(encoder, bytes, length));
+    listing->result->seconds += yk_clock_now_s() - start;
+    listing->result->bytes += (int64_t)encoder->text.length;
     YK_TRY(separate_mask(listing));
     const struct yk_tokenize_chat_conversation conversation = {
         .text = yk_text_chars(&encoder->text),
@@ -104,7 +109,7 @@ static yk_status open(struct listing *listing)
         .chat = {.variables = listing->variables},
         .tools = listing->tools,
         .prompt = request->prompt,
-        .without_mask = !request->mask,
+        .no_mask = !request->mask,
     };
     return yk_instruction_encoder_open(listing->tokenizer, &options, &listing->encoder);
 }
@@ -130,9 +135,11 @@ static yk_status list_paths(struct listing *listing)
     return YK_OK;
 }
 
-yk_status yk_tokenize_list_conversations(const struct yk_tokenize_chat_request *request)
+yk_status yk_tokenize_chat_list(const struct yk_tokenize_chat_request *request,
+                                struct yk_tokenize_chat_result *out)
 {
-    struct listing listing = {.request = request};
+    struct listing listing = {.request = request, .result = out};
+    *out = (struct yk_tokenize_chat_result){0};
     yk_status status = open(&listing);
     YK_IF_OK(list_paths(&listing));
     yk_instruction_encoder_close(&listing.encoder);
