@@ -740,6 +740,8 @@ a {%- raw -%} {{ a }} {%- endraw -%} b
 {% macro f(x) %}\n  {{ x }}\n{% endmacro %}\n[{{ f(1) }}]
 {% macro f(x) -%}\n  {{ x }}\n{%- endmacro %}\n[{{ f(1) }}]
 {{ f(1) }}{% macro f(x) %}{{ x }}{% endmacro %}
+{% macro f(x) %}{{ x }}{% endmacro %}{{ f }}{{ [f] }}
+{% macro f() %}{{ caller }}{% endmacro %}{% call f() %}{% endcall %}
 {% if e %}{% macro f(x) %}{{ x }}{% endmacro %}{% endif %}{{ f is defined }}
 {% filter upper %}a{{ s }}{% endfilter %}
 {% filter replace('a', 'b') | upper %}aXa{% endfilter %}
@@ -839,7 +841,7 @@ def transformers_answer(template, variables):
         text.encode()
     except Exception as error:
         return {"error": f"{type(error).__name__}: {error}"}
-    if " object at 0x" in text or "<Macro" in text or "<function" in text or " at 0x" in text:
+    if " object at 0x" in text or "<function" in text or " at 0x" in text:
         return {"error": "the text has an address of memory"}
     spans = [[len(text[:begin].encode()), len(text[:end].encode())] for begin, end in tracked]
     return {"text": text, "generations": spans}

@@ -545,7 +545,9 @@ static yk_status make_macro(struct yk_jinja_interpreter *interpreter,
     YK_JINJA_TRY_NEW(&interpreter->run, callable, 1);
     *closure =
         (struct closure){.interpreter = interpreter, .macro = macro, .scope = interpreter->scope};
-    *callable = (struct yk_jinja_callable){.call = call_macro, .name = "macro", .data = closure};
+    *callable = (struct yk_jinja_callable){
+        .call = call_macro, .name = "macro", .is_macro = true, .data = closure};
+    callable->self = macro->name ? yk_jinja_value_string(macro->name) : yk_jinja_value_none();
     *out = (struct yk_jinja_value){.kind = YK_JINJA_CALLABLE, .as.callable = callable};
     return YK_OK;
 }

@@ -1,6 +1,7 @@
 #include "tokenizer/jinja/statement_parser.h"
 
 #include "tokenizer/jinja/expression_parser.h"
+#include "tokenizer/jinja/operand_parser.h"
 
 #include "base/text.h"
 
@@ -35,7 +36,7 @@ static yk_status new_statement(struct yk_jinja_parser *parser, enum yk_jinja_sta
 static bool at_end(const struct yk_jinja_parser *parser, const struct ends *ends)
 {
     for (int i = 0; i < MAX_ENDS && ends->names[i]; i++) {
-        if (yk_jinja_expression_parser_at_name(parser, ends->names[i])) {
+        if (yk_jinja_parser_at_name(parser, ends->names[i])) {
             return true;
         }
     }
@@ -45,7 +46,7 @@ static bool at_end(const struct yk_jinja_parser *parser, const struct ends *ends
 static yk_status expect_block_end(struct yk_jinja_parser *parser)
 {
     if (parser->token->kind != YK_JINJA_TOKEN_BLOCK_END) {
-        return yk_jinja_expression_parser_fail(parser, "%} is expected");
+        return yk_jinja_parser_fail(parser, "%} is expected");
     }
     parser->token++;
     return YK_OK;
@@ -56,7 +57,7 @@ static yk_status expect_block_end(struct yk_jinja_parser *parser)
 static yk_status read_block_body(struct yk_jinja_parser *parser, const struct ends *ends,
                                  struct yk_jinja_statement **out)
 {
-    (void)yk_jinja_expression_parser_skip_operator(parser, ':');
+    (void)yk_jinja_parser_skip_operator(parser, ':');
     YK_TRY(expect_block_end(parser));
     return read_body(parser, ends, out);
 }
@@ -85,19 +86,18 @@ static yk_status check_loop_target(const struct yk_jinja_expression *target)
 static yk_status read_for(struct yk_jinja_parser *parser, struct yk_jinja_statement *statement)
 {
     statement->kind = YK_JINJA_FOR;
-    YK_TRY(yk_jinja_expression_parser_read_target(parser, false, "in", &statement->target));
+    YK_TRY(yk_jinja_operand_parser_read_target(parser, false, "in", &statement->target));
     YK_TRY(check_loop_target(statement->target));
-    if (!yk_jinja_expression_parser_skip_name(parser, "in")) {
-        return yk_jinja_expression_parser_fail(parser, "\"in\" is expected");
+    if (!yk_jinja_parser_skip_name(parser, "in")) {
+        return yk_jinja_parser_fail(parser, "\"in\" is expected");
     }
-    YK_TRY(
-        yk_jinja_expression_parser_read_tuple(parser, false, "recursive", &statement->expression));
-    if (yk_jinja_expression_parser_skip_name(parser, "if")) {
-        YK_TRY(yk_jinja_expression_parser_read(parser, &statement->condition));
+    YK_TRY(yk_jinja_operand_parser_read_tuple(parser, false, "recursive", &statement->expression));
+    if (yk_jinja_parser_skip_name(parser, "if")) {
+        YK_TRY(yk_jinja_expression_parser_read(parser, true, &statement->condition));
     }
-    statement->recursive = yk_jinja_expression_parser_skip_name(parser, "recursive");
+    statement->recursive = yk_jinja_parser_skip_name(parser, "recursive");
     YK_TRY(read_block_body(parser, &(struct ends){{"endfor", "else"}}, &statement->body));
-    if (!yk_jinja_expression_parser_skip_name(parser, "else")) {
+    if (!yk_jinja_parser_skip_name(parser, "else")) {
         parser->token++;
         return YK_OK;
     }
@@ -108,16 +108,16 @@ static yk_status read_if(struct yk_jinja_parser *parser, struct yk_jinja_stateme
 {
     for (;;) {
         statement->kind = YK_JINJA_IF;
-        YK_TRY(yk_jinja_expression_parser_read_tuple(parser, false, NULL, &statement->expression));
+        YK_TRY(yk_jinja_operand_parser_read_tuple(parser, false, NULL, &statement->expression));
         YK_TRY(
             read_block_body(parser, &(struct ends){{"elif", "else", "endif"}}, &statement->body));
-        if (!yk_jinja_expression_parser_skip_name(parser, "elif")) {
+        if (!yk_jinja_parser_skip_name(parser, "elif")) {
             break;
         }
         YK_TRY(new_statement(parser, YK_JINJA_IF, parser->token->line, &statement->otherwise));
         statement = statement->otherwise;
     }
-    if (yk_jinja_expression_parser_skip_name(parser, "else")) {
+    if (yk_jinja_parser_skip_name(parser, "else")) {
         return read_last_body(parser, "endif", &statement->otherwise);
     }
     parser->token++;
@@ -126,13 +126,13 @@ static yk_status read_if(struct yk_jinja_parser *parser, struct yk_jinja_stateme
 
 static yk_status read_set(struct yk_jinja_parser *parser, struct yk_jinja_statement *statement)
 {
-    YK_TRY(yk_jinja_expression_parser_read_target(parser, true, NULL, &statement->target));
-    if (yk_jinja_expression_parser_skip_operator(parser, '=')) {
+    YK_TRY(yk_jinja_operand_parser_read_target(parser, true, NULL, &statement->target));
+    if (yk_jinja_parser_skip_operator(parser, '=')) {
         statement->kind = YK_JINJA_SET;
-        return yk_jinja_expression_parser_read_tuple(parser, true, NULL, &statement->expression);
+        return yk_jinja_operand_parser_read_tuple(parser, true, NULL, &statement->expression);
     }
     statement->kind = YK_JINJA_SET_BLOCK;
-    YK_TRY(yk_jinja_expression_parser_read_filters(parser, false, &statement->expression));
+    YK_TRY(yk_jinja_operand_parser_read_filters(parser, false, &statement->expression));
     return read_last_body(parser, "endset", &statement->body);
 }
 
@@ -142,7 +142,7 @@ static yk_status read_with(struct yk_jinja_parser *parser, struct yk_jinja_state
     statement->kind = YK_JINJA_WITH;
     while (parser->token->kind != YK_JINJA_TOKEN_BLOCK_END) {
         if (statement->count > 0) {
-            YK_TRY(yk_jinja_expression_parser_expect_operator(parser, ','));
+            YK_TRY(yk_jinja_parser_expect_operator(parser, ','));
         }
         if (statement->count == capacity) {
             struct yk_jinja_expression **targets = NULL;
@@ -158,10 +158,10 @@ static yk_status read_with(struct yk_jinja_parser *parser, struct yk_jinja_state
             statement->values = values;
         }
         const int32_t index = statement->count;
-        YK_TRY(yk_jinja_expression_parser_read_target(parser, false, NULL,
-                                                      &statement->targets[index]));
-        YK_TRY(yk_jinja_expression_parser_expect_operator(parser, '='));
-        YK_TRY(yk_jinja_expression_parser_read(parser, &statement->values[index]));
+        YK_TRY(
+            yk_jinja_operand_parser_read_target(parser, false, NULL, &statement->targets[index]));
+        YK_TRY(yk_jinja_parser_expect_operator(parser, '='));
+        YK_TRY(yk_jinja_expression_parser_read(parser, true, &statement->values[index]));
         statement->count++;
     }
     return read_last_body(parser, "endwith", &statement->body);
@@ -188,8 +188,8 @@ static yk_status add_parameter(struct yk_jinja_parser *parser, struct yk_jinja_m
         macro->defaults = defaults;
     }
     const int32_t index = macro->parameter_count;
-    YK_TRY(yk_jinja_expression_parser_read_name(parser, &macro->parameters[index],
-                                                &macro->parameter_names[index]));
+    YK_TRY(yk_jinja_parser_read_name(parser, &macro->parameters[index],
+                                     &macro->parameter_names[index]));
     for (int32_t i = 0; i < index; i++) {
         if (macro->parameter_names[i] == macro->parameter_names[index]) {
             return yk_fail(YK_ERROR_INPUT, "line %d: a macro has two parameters with one name",
@@ -204,18 +204,19 @@ static yk_status add_parameter(struct yk_jinja_parser *parser, struct yk_jinja_m
 static yk_status read_signature(struct yk_jinja_parser *parser, struct yk_jinja_macro *macro)
 {
     int32_t capacity = 0;
-    YK_TRY(yk_jinja_expression_parser_expect_operator(parser, '('));
-    while (!yk_jinja_expression_parser_at_operator(parser, ')')) {
+    YK_TRY(yk_jinja_parser_expect_operator(parser, '('));
+    while (!yk_jinja_parser_at_operator(parser, ')')) {
         if (macro->parameter_count > 0) {
-            YK_TRY(yk_jinja_expression_parser_expect_operator(parser, ','));
+            YK_TRY(yk_jinja_parser_expect_operator(parser, ','));
         }
         YK_TRY(add_parameter(parser, macro, &capacity));
-        if (yk_jinja_expression_parser_skip_operator(parser, '=')) {
-            YK_TRY(yk_jinja_expression_parser_read(parser, &macro->defaults[macro->default_count]));
+        if (yk_jinja_parser_skip_operator(parser, '=')) {
+            YK_TRY(yk_jinja_expression_parser_read(parser, true,
+                                                   &macro->defaults[macro->default_count]));
             macro->default_count++;
         } else if (macro->default_count > 0) {
-            return yk_jinja_expression_parser_fail(
-                parser, "a parameter behind one with a default needs a default");
+            return yk_jinja_parser_fail(parser,
+                                        "a parameter behind one with a default needs a default");
         }
     }
     parser->token++;
@@ -252,7 +253,7 @@ static yk_status read_macro(struct yk_jinja_parser *parser, struct yk_jinja_stat
 {
     statement->kind = YK_JINJA_MACRO;
     YK_TRY_NEW(parser->syntax->arena, statement->macro, 1);
-    YK_TRY(yk_jinja_expression_parser_read_name(parser, &statement->macro->name, &statement->name));
+    YK_TRY(yk_jinja_parser_read_name(parser, &statement->macro->name, &statement->name));
     YK_TRY(read_signature(parser, statement->macro));
     return read_macro_body(parser, "endmacro", statement->macro);
 }
@@ -261,10 +262,10 @@ static yk_status read_call(struct yk_jinja_parser *parser, struct yk_jinja_state
 {
     statement->kind = YK_JINJA_CALL_BLOCK;
     YK_TRY_NEW(parser->syntax->arena, statement->macro, 1);
-    if (yk_jinja_expression_parser_at_operator(parser, '(')) {
+    if (yk_jinja_parser_at_operator(parser, '(')) {
         YK_TRY(read_signature(parser, statement->macro));
     }
-    YK_TRY(yk_jinja_expression_parser_read(parser, &statement->expression));
+    YK_TRY(yk_jinja_expression_parser_read(parser, true, &statement->expression));
     if (statement->expression->kind != YK_JINJA_CALL) {
         return yk_fail(YK_ERROR_INPUT, "line %d: {%% call %%} needs a call of a macro",
                        (int)statement->line);
@@ -275,7 +276,7 @@ static yk_status read_call(struct yk_jinja_parser *parser, struct yk_jinja_state
 static yk_status read_filter(struct yk_jinja_parser *parser, struct yk_jinja_statement *statement)
 {
     statement->kind = YK_JINJA_FILTER_BLOCK;
-    YK_TRY(yk_jinja_expression_parser_read_filters(parser, true, &statement->expression));
+    YK_TRY(yk_jinja_operand_parser_read_filters(parser, true, &statement->expression));
     return read_last_body(parser, "endfilter", &statement->body);
 }
 
@@ -310,11 +311,11 @@ static yk_status read_named_block(struct yk_jinja_parser *parser,
     const struct yk_jinja_token *name = parser->token;
     statement->kind = YK_JINJA_BLOCK;
     if (name->kind != YK_JINJA_TOKEN_NAME) {
-        return yk_jinja_expression_parser_fail(parser, "the name of a block is expected");
+        return yk_jinja_parser_fail(parser, "the name of a block is expected");
     }
     parser->token++;
     YK_TRY(note_block(parser, name));
-    statement->scoped = yk_jinja_expression_parser_skip_name(parser, "scoped");
+    statement->scoped = yk_jinja_parser_skip_name(parser, "scoped");
     YK_TRY(read_last_body(parser, "endblock", &statement->body));
     if (parser->token->kind == YK_JINJA_TOKEN_NAME && parser->token->length == name->length &&
         memcmp(parser->token->bytes, name->bytes, name->length) == 0) {
@@ -329,11 +330,11 @@ static yk_status read_print(struct yk_jinja_parser *parser, struct yk_jinja_stat
     statement->kind = YK_JINJA_PRINT;
     for (bool first = true; parser->token->kind != YK_JINJA_TOKEN_BLOCK_END; first = false) {
         if (!first) {
-            YK_TRY(yk_jinja_expression_parser_expect_operator(parser, ','));
+            YK_TRY(yk_jinja_parser_expect_operator(parser, ','));
             YK_TRY(new_statement(parser, YK_JINJA_PRINT, statement->line, &statement->next));
             statement = statement->next;
         }
-        YK_TRY(yk_jinja_expression_parser_read(parser, &statement->expression));
+        YK_TRY(yk_jinja_expression_parser_read(parser, true, &statement->expression));
     }
     return YK_OK;
 }
@@ -380,7 +381,7 @@ static yk_status read_statement(struct yk_jinja_parser *parser, struct yk_jinja_
 {
     const int32_t line = parser->token->line;
     for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++) {
-        if (!yk_jinja_expression_parser_at_name(parser, keywords[i].name)) {
+        if (!yk_jinja_parser_at_name(parser, keywords[i].name)) {
             continue;
         }
         if (!keywords[i].read) {
@@ -391,7 +392,7 @@ static yk_status read_statement(struct yk_jinja_parser *parser, struct yk_jinja_
         YK_TRY(new_statement(parser, YK_JINJA_TEXT, line, out));
         return keywords[i].read(parser, *out);
     }
-    return yk_jinja_expression_parser_fail(parser, "a known keyword is expected behind {%");
+    return yk_jinja_parser_fail(parser, "a known keyword is expected behind {%");
 }
 
 static void link_statement(struct statements *statements, struct yk_jinja_statement *statement)
@@ -407,8 +408,7 @@ static yk_status read_text(struct yk_jinja_parser *parser, struct statements *st
     const struct yk_jinja_token *token = parser->token;
     struct yk_jinja_statement *statement = NULL;
     YK_TRY(new_statement(parser, YK_JINJA_TEXT, token->line, &statement));
-    YK_TRY(yk_jinja_expression_parser_new_string(parser, token->bytes, token->length,
-                                                 &statement->text));
+    YK_TRY(yk_jinja_parser_new_string(parser, token->bytes, token->length, &statement->text));
     parser->token++;
     link_statement(statements, statement);
     return YK_OK;
@@ -419,9 +419,9 @@ static yk_status read_output(struct yk_jinja_parser *parser, struct statements *
     struct yk_jinja_statement *statement = NULL;
     YK_TRY(new_statement(parser, YK_JINJA_PRINT, parser->token->line, &statement));
     parser->token++;
-    YK_TRY(yk_jinja_expression_parser_read_tuple(parser, true, NULL, &statement->expression));
+    YK_TRY(yk_jinja_operand_parser_read_tuple(parser, true, NULL, &statement->expression));
     if (parser->token->kind != YK_JINJA_TOKEN_PRINT_END) {
-        return yk_jinja_expression_parser_fail(parser, "}} is expected");
+        return yk_jinja_parser_fail(parser, "}} is expected");
     }
     parser->token++;
     link_statement(statements, statement);
@@ -443,8 +443,7 @@ static yk_status read_statements(struct yk_jinja_parser *parser, const struct en
             YK_TRY(read_output(parser, statements));
             break;
         case YK_JINJA_TOKEN_END:
-            return ends ? yk_jinja_expression_parser_fail(parser, "the end of a block is missing")
-                        : YK_OK;
+            return ends ? yk_jinja_parser_fail(parser, "the end of a block is missing") : YK_OK;
         default:
             parser->token++; /* {% */
             if (ends && at_end(parser, ends)) {
@@ -482,7 +481,10 @@ yk_status yk_jinja_statement_parser_read(const struct yk_jinja_token *tokens,
         [YK_JINJA_NAME_KWARGS] = "kwargs",
         [YK_JINJA_NAME_VARARGS] = "varargs",
     };
-    struct yk_jinja_parser parser = {.syntax = syntax, .library = library, .token = tokens};
+    struct yk_jinja_parser parser = {.syntax = syntax,
+                                     .library = library,
+                                     .read = yk_jinja_expression_parser_read,
+                                     .token = tokens};
     struct yk_jinja_statement *body = NULL;
     for (size_t i = 0; i < YK_JINJA_KNOWN_NAME_COUNT; i++) {
         bool added = false;

@@ -20,7 +20,7 @@
  *   function          functions with named parameters: filters, tests, methods, globals
  *   string_format     % and str.format()
  *   *_methods, *_filters, tests, globals, library    tables of functions
- *   syntax            the syntax tree; lexer, expression_parser, statement_parser: from text to it
+ *   syntax            the syntax tree; lexer, parser, *_parser: from text to it
  *   template_check    what jinja2 refuses when it compiles a template; template_names: what it
  * hides evaluator         computes expressions; executor: runs statements template          this
  * interface

@@ -133,7 +133,8 @@ struct yk_jinja_callable {
     yk_status (*call)(struct yk_jinja_run *run, const struct yk_jinja_callable *callable,
                       const struct yk_jinja_arguments *arguments, struct yk_jinja_value *out);
     const char *name;
-    struct yk_jinja_value self;
+    bool is_macro;
+    struct yk_jinja_value self; /* of a macro: its name, or none */
     const void *data;
 };
 

@@ -159,6 +159,17 @@ static yk_status add_container(struct yk_jinja_run *run, struct yk_jinja_value v
         YK_TRY(add_entries(run, value.as.dict, out));
         yk_text_add(out, ">");
         return YK_OK;
+    case YK_JINJA_CALLABLE:
+        if (value.as.callable->is_macro) {
+            const struct yk_jinja_value name = value.as.callable->self;
+            yk_text_add(out, "<Macro ");
+            if (name.kind == YK_JINJA_STRING) {
+                add_quoted(name.as.string, out);
+            }
+            yk_text_add(out, name.kind == YK_JINJA_STRING ? ">" : "anonymous>");
+            return YK_OK;
+        }
+        /* fall through */
     default:
         return yk_fail(YK_ERROR_INPUT, "a value of type %s cannot be written as text%s",
                        yk_jinja_value_type_name(value),
