@@ -237,7 +237,7 @@ static void appending_to_a_text_is_not_quadratic(void **state)
 {
     (void)state;
     const struct yk_jinja_variables none = {0};
-    const struct yk_jinja_limits limits = {.max_steps = 2000000};
+    const struct yk_jinja_limits limits = {.max_steps = 5000000};
     struct rendering result =
         render_with("{% set n = namespace(x='') %}{% for i in range(20000) %}"
                     "{% set n.x = n.x + 'a' * 1000 %}{% endfor %}{{ n.x | length }}",

@@ -378,8 +378,8 @@ static yk_status insert_between(struct yk_jinja_run *run, const struct yk_jinja_
         total = SIZE_MAX / 2;
     }
     char *bytes = NULL;
-    YK_TRY(yk_jinja_run_charge_bytes(run, total));
     YK_TRY(yk_jinja_value_reserve_string(run, string->length + total, &bytes, out));
+    YK_TRY(yk_jinja_run_charge_bytes(run, total));
     size_t at = 0;
     for (size_t i = 0; i < inserted; i++) {
         memcpy(bytes, new->bytes, new->length);
@@ -422,9 +422,9 @@ yk_status yk_jinja_string_replace(struct yk_jinja_run *run, const struct yk_jinj
         added = SIZE_MAX / 2;
     }
     char *bytes = NULL;
-    YK_TRY(yk_jinja_run_charge_bytes(run, added));
     YK_TRY(yk_jinja_value_reserve_string(run, string->length - count * old->length + added, &bytes,
                                          out));
+    YK_TRY(yk_jinja_run_charge_bytes(run, added));
     size_t at = 0;
     for (size_t i = 0; i < count; i++) {
         found = yk_jinja_string_find(string, old, at);
