@@ -2,12 +2,10 @@
 
 #include "tokenizer/jinja/dict.h"
 #include "tokenizer/jinja/loop.h"
+#include "tokenizer/jinja/output.h"
 #include "tokenizer/jinja/string.h"
-#include "tokenizer/jinja/template.h"
 #include "tokenizer/jinja/value_compare.h"
 #include "tokenizer/jinja/value_text.h"
-
-#include <stdlib.h>
 
 #define compute yk_jinja_evaluator_compute
 
@@ -204,32 +202,14 @@ static yk_status run_block(struct yk_jinja_interpreter *interpreter,
     return status;
 }
 
-static yk_status add_generation(struct yk_jinja_output *output, struct yk_jinja_span span)
-{
-    if (output->generation_count == output->generation_capacity) {
-        const int64_t capacity =
-            output->generation_capacity > 0 ? output->generation_capacity * 2 : 16;
-        struct yk_jinja_span *spans =
-            realloc(output->generations, (size_t)capacity * sizeof *spans);
-        YK_TRY_ALLOCATED(spans);
-        output->generations = spans;
-        output->generation_capacity = capacity;
-    }
-    output->generations[output->generation_count++] = span;
-    return YK_OK;
-}
-
-/* Inside a macro or another block the output does not grow: transformers then counts from what the
- * template itself has written. The end is noted in characters until the output is complete. */
 static yk_status run_generation(struct yk_jinja_interpreter *interpreter,
                                 const struct yk_jinja_statement *statement)
 {
     struct yk_jinja_value value = {0};
     YK_TRY(capture_in_scope(interpreter, statement->body, &value));
-    const struct yk_jinja_span span = {.begin = interpreter->output->text.length,
-                                       .end = (size_t)yk_jinja_string_length(value.as.string)};
-    YK_TRY(yk_jinja_run_charge_memory(&interpreter->run, sizeof span));
-    YK_TRY(add_generation(interpreter->output, span));
+    YK_TRY(yk_jinja_run_charge_memory(&interpreter->run, sizeof(struct yk_jinja_span)));
+    YK_TRY(yk_jinja_output_add_generation(interpreter->output,
+                                          yk_jinja_string_length(value.as.string)));
     return write_string(interpreter, value.as.string);
 }
 

@@ -5,13 +5,11 @@
 #include "tokenizer/jinja/lexer.h"
 #include "tokenizer/jinja/library.h"
 #include "tokenizer/jinja/statement_parser.h"
-#include "tokenizer/jinja/string.h"
 #include "tokenizer/jinja/template_check.h"
 #include "tokenizer/jinja/template_names.h"
 #include "tokenizer/jinja/value_json.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum {
     DEFAULT_STEPS = 50 * 1000 * 1000,
@@ -67,13 +65,6 @@ bool yk_jinja_template_has_variable(const struct yk_jinja_template *parsed, cons
     return yk_name_index_find(parsed->syntax.names, name) >= 0;
 }
 
-void yk_jinja_output_free(struct yk_jinja_output *output)
-{
-    yk_text_free(&output->text);
-    free(output->generations);
-    *output = (struct yk_jinja_output){0};
-}
-
 /* Variables that the template has no name for are not converted. */
 static yk_status set_variables(struct yk_jinja_interpreter *interpreter,
                                const struct yk_json *object)
@@ -87,25 +78,6 @@ static yk_status set_variables(struct yk_jinja_interpreter *interpreter,
         }
     }
     return YK_OK;
-}
-
-/* Ends of generations are counted in characters until the output is complete. */
-static void finish_generations(struct yk_jinja_output *output)
-{
-    const struct yk_jinja_string text = {
-        .bytes = yk_text_chars(&output->text), .length = output->text.length, .characters = -1};
-    for (int64_t i = 0; i < output->generation_count; i++) {
-        struct yk_jinja_span *span = &output->generations[i];
-        const struct yk_jinja_string rest = {.bytes = text.bytes + span->begin,
-                                             .length = text.length - span->begin,
-                                             .characters = -1};
-        size_t end = 0;
-        uint32_t character = 0;
-        for (size_t left = span->end; left > 0 && end < rest.length; left--) {
-            end += yk_jinja_string_decode(rest.bytes + end, &character);
-        }
-        span->end = span->begin + end;
-    }
 }
 
 static yk_status render(struct yk_jinja_interpreter *interpreter,
@@ -157,7 +129,7 @@ yk_status yk_jinja_template_render(const struct yk_jinja_template *parsed,
     yk_status status = render(&interpreter, variables);
     yk_arena_destroy(interpreter.run.arena);
     if (status == YK_OK) {
-        finish_generations(out);
+        yk_jinja_output_finish(out);
         return YK_OK;
     }
     if (interpreter.error_line > 0) {

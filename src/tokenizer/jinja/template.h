@@ -9,7 +9,7 @@
  * rendering are limited, and so is the depth of what is parsed.
  *
  * Files of this folder, each uses only those above it:
- *   run               memory and limits of one rendering
+ *   output            what a template writes; run: memory and limits of one rendering
  *   value             values: numbers, strings, lists, dicts …; dict: ordered dictionaries
  *   value_compare     Python's ==, < and truth; value_sort: sorted()
  *   value_text        Python's str() and repr(); value_json: JSON to values and back
@@ -28,9 +28,10 @@
 #ifndef YK_TOKENIZER_JINJA_TEMPLATE_H
 #define YK_TOKENIZER_JINJA_TEMPLATE_H
 
+#include "tokenizer/jinja/output.h"
+
 #include "base/json.h"
 #include "base/status.h"
-#include "base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,23 +69,6 @@ struct yk_jinja_variables {
     const struct yk_json *objects[YK_JINJA_MAX_LAYERS];
     int64_t unix_time_s; /* for strftime_now(), shown in the local time zone; 0: the current time */
 };
-
-/* A part of the output, in bytes. */
-struct yk_jinja_span {
-    size_t begin;
-    size_t end;
-};
-
-/* Initialize with {0} and free with yk_jinja_output_free(). A second rendering into the same output
- * replaces the first. */
-struct yk_jinja_output {
-    struct yk_text text;
-    struct yk_jinja_span *generations; /* what {% generation %} blocks wrote, in that order */
-    int64_t generation_count;
-    int64_t generation_capacity;
-};
-
-void yk_jinja_output_free(struct yk_jinja_output *output);
 
 /* Renders the template. `limits` may be NULL. Fails with YK_ERROR_INPUT if the template calls
  * raise_exception(), whose message is then part of the error message, if it does what jinja2
