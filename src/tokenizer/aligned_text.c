@@ -44,29 +44,29 @@ yk_status yk_aligned_text_set_source(struct yk_aligned_text *text, const char *b
     return yk_aligned_text_status(text);
 }
 
-struct yk_aligned_piece yk_aligned_text_get_piece(const struct yk_aligned_text *text)
+struct yk_aligned_segment yk_aligned_text_get_segment(const struct yk_aligned_text *text)
 {
-    return (struct yk_aligned_piece){
+    return (struct yk_aligned_segment){
         .bytes = yk_text_chars(&text->text),
         .length = text->text.length,
         .origins = text->tracked ? text->origins.items : NULL,
     };
 }
 
-struct yk_aligned_piece yk_aligned_piece_slice(const struct yk_aligned_piece *piece, size_t begin,
-                                               size_t end)
+struct yk_aligned_segment yk_aligned_text_slice_segment(const struct yk_aligned_segment *segment,
+                                                        size_t begin, size_t end)
 {
-    return (struct yk_aligned_piece){
-        .bytes = piece->bytes + begin,
+    return (struct yk_aligned_segment){
+        .bytes = segment->bytes + begin,
         .length = end - begin,
-        .origins = piece->origins ? piece->origins + begin : NULL,
-        .start_bytes = piece->start_bytes > begin ? piece->start_bytes - begin : 0,
+        .origins = segment->origins ? segment->origins + begin : NULL,
+        .start_bytes = segment->start_bytes > begin ? segment->start_bytes - begin : 0,
     };
 }
 
-bool yk_aligned_piece_is_at_start(const struct yk_aligned_piece *piece)
+bool yk_aligned_text_segment_is_at_start(const struct yk_aligned_segment *segment)
 {
-    return piece->origins ? piece->origins[0].begin == 0 : piece->start_bytes > 0;
+    return segment->origins ? segment->origins[0].begin == 0 : segment->start_bytes > 0;
 }
 
 void yk_aligned_text_add(struct yk_aligned_text *text, const char *bytes, size_t length,
@@ -78,19 +78,19 @@ void yk_aligned_text_add(struct yk_aligned_text *text, const char *bytes, size_t
     }
 }
 
-void yk_aligned_text_add_piece(struct yk_aligned_text *text, const struct yk_aligned_piece *piece,
-                               size_t begin, size_t end)
+void yk_aligned_text_add_segment(struct yk_aligned_text *text,
+                                 const struct yk_aligned_segment *segment, size_t begin, size_t end)
 {
-    yk_text_add_bytes(&text->text, piece->bytes + begin, end - begin);
+    yk_text_add_bytes(&text->text, segment->bytes + begin, end - begin);
     if (text->tracked) {
-        yk_token_spans_add_all(&text->origins, piece->origins + begin, end - begin);
+        yk_token_spans_add_all(&text->origins, segment->origins + begin, end - begin);
     }
 }
 
 /* Skips characters of the old text. */
 static void skip(struct yk_aligned_transform *transform, size_t characters)
 {
-    const struct yk_aligned_piece *from = transform->from;
+    const struct yk_aligned_segment *from = transform->from;
     for (; characters > 0 && transform->at < from->length; characters--) {
         transform->at +=
             character_length(from->bytes + transform->at, from->length - transform->at);
@@ -98,7 +98,7 @@ static void skip(struct yk_aligned_transform *transform, size_t characters)
 }
 
 /* The origin of the byte at `at`. Behind the end it is that of the last byte. */
-static struct yk_token_span origin_at(const struct yk_aligned_piece *from, size_t at)
+static struct yk_token_span origin_at(const struct yk_aligned_segment *from, size_t at)
 {
     if (from->length == 0) {
         return (struct yk_token_span){0};
@@ -106,8 +106,8 @@ static struct yk_token_span origin_at(const struct yk_aligned_piece *from, size_
     return from->origins[at < from->length ? at : from->length - 1];
 }
 
-void yk_aligned_transform_add(struct yk_aligned_transform *transform, uint32_t character,
-                              int32_t change)
+void yk_aligned_text_add_transformed(struct yk_aligned_transform *transform, uint32_t character,
+                                     int32_t change)
 {
     struct yk_aligned_text *to = transform->to;
     char bytes[YK_UTF8_MAX_BYTES];

@@ -26,12 +26,13 @@ struct yk_aligned_text {
 };
 
 /* A part of an aligned text. */
-struct yk_aligned_piece {
+struct yk_aligned_segment {
     const char *bytes;
     size_t length;
     const struct yk_token_span *origins; /* (length); NULL if not tracked */
     /* If not tracked: how many of the first bytes have an origin that begins at byte 0 of the
-     * source. Part of what a piece becomes depends on whether it is at the start of the source. */
+     * source. Part of what a segment becomes depends on whether it is at the start of the source.
+     */
     size_t start_bytes;
 };
 
@@ -45,22 +46,23 @@ yk_status yk_aligned_text_status(const struct yk_aligned_text *text) YK_MUST_USE
 yk_status yk_aligned_text_set_source(struct yk_aligned_text *text, const char *bytes, size_t length,
                                      size_t begin, bool tracked) YK_MUST_USE;
 
-/* The whole text as a piece. `start_bytes` is the caller's to set. */
-struct yk_aligned_piece yk_aligned_text_get_piece(const struct yk_aligned_text *text);
+/* The whole text as a segment. `start_bytes` is the caller's to set. */
+struct yk_aligned_segment yk_aligned_text_get_segment(const struct yk_aligned_text *text);
 
-/* A part of a piece. */
-struct yk_aligned_piece yk_aligned_piece_slice(const struct yk_aligned_piece *piece, size_t begin,
-                                               size_t end);
+/* A part of a segment. */
+struct yk_aligned_segment yk_aligned_text_slice_segment(const struct yk_aligned_segment *segment,
+                                                        size_t begin, size_t end);
 
-/* Whether the piece begins where the source begins. */
-bool yk_aligned_piece_is_at_start(const struct yk_aligned_piece *piece);
+/* Whether the segment begins where the source begins. */
+bool yk_aligned_text_segment_is_at_start(const struct yk_aligned_segment *segment);
 
 /* Appends bytes that all have the same origin. */
 void yk_aligned_text_add(struct yk_aligned_text *text, const char *bytes, size_t length,
                          struct yk_token_span origin);
-/* Appends a part of another piece. If `text` is tracked, the piece must be, too. */
-void yk_aligned_text_add_piece(struct yk_aligned_text *text, const struct yk_aligned_piece *piece,
-                               size_t begin, size_t end);
+/* Appends a part of another segment. If `text` is tracked, the segment must be, too. */
+void yk_aligned_text_add_segment(struct yk_aligned_text *text,
+                                 const struct yk_aligned_segment *segment, size_t begin,
+                                 size_t end);
 
 /*
  * Aligned transform: a transformation of a text into another one, character by character, as in
@@ -70,12 +72,12 @@ void yk_aligned_text_add_piece(struct yk_aligned_text *text, const struct yk_ali
  * the origins and nothing else. Initialize it with {.from, .to}.
  */
 struct yk_aligned_transform {
-    const struct yk_aligned_piece *from;
+    const struct yk_aligned_segment *from;
     struct yk_aligned_text *to;
     size_t at; /* of the old text: everything before was replaced or removed */
 };
 
-void yk_aligned_transform_add(struct yk_aligned_transform *transform, uint32_t character,
-                              int32_t change);
+void yk_aligned_text_add_transformed(struct yk_aligned_transform *transform, uint32_t character,
+                                     int32_t change);
 
 #endif

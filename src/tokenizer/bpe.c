@@ -95,7 +95,7 @@ static int32_t byte_token(const struct yk_token_map *map, int byte, const char *
     return yk_token_map_find_id(map, name, used + length);
 }
 
-bool yk_bpe_takes_bytes(const struct yk_json *model, const struct yk_token_map *map)
+bool yk_bpe_reads_bytes(const struct yk_json *model, const struct yk_token_map *map)
 {
     const char *suffix = get_string(model, "end_of_word_suffix");
     bool complete = *get_string(model, "continuing_subword_prefix") == '\0';

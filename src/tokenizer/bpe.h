@@ -38,7 +38,7 @@ struct yk_bpe_word;
 
 /* Returns whether words may be given as bytes: the vocabulary has a token for each of the 256
  * bytes, also with the suffix of words if there is one, and no prefix is added to characters. */
-bool yk_bpe_takes_bytes(const struct yk_json *model, const struct yk_token_map *map);
+bool yk_bpe_reads_bytes(const struct yk_json *model, const struct yk_token_map *map);
 
 /* Reads the "model" of a tokenizer.json. `map` is the vocabulary of the model. If `bytes`, words
  * are given as bytes; otherwise they are UTF-8. */

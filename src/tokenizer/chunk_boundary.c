@@ -300,7 +300,7 @@ static yk_status try_neighbour(const struct yk_normalizer *normalizer,
                                bool *out)
 {
     char bytes[YK_UTF8_MAX_BYTES];
-    struct yk_aligned_piece text = {0};
+    struct yk_aligned_segment text = {0};
     int32_t state = 0;
     const size_t length = yk_utf8_encode(character, bytes);
     *out = false;

@@ -240,10 +240,10 @@ yk_status yk_model_read_vocabulary(const struct yk_json *model, struct yk_token_
     return YK_OK;
 }
 
-bool yk_model_takes_bytes(const struct yk_json *model, const struct yk_token_map *map)
+bool yk_model_reads_bytes(const struct yk_json *model, const struct yk_token_map *map)
 {
     const char *type = type_of(model);
-    return type && strcmp(type, "BPE") == 0 && yk_bpe_takes_bytes(model, map);
+    return type && strcmp(type, "BPE") == 0 && yk_bpe_reads_bytes(model, map);
 }
 
 yk_status yk_model_from_json(const struct yk_json *model, const struct yk_token_map *map,

@@ -30,10 +30,10 @@ yk_status yk_model_read_vocabulary(const struct yk_json *model,
 
 /* Returns whether the model can encode words that are bytes: its vocabulary is byte-level, that is,
  * it has a token for each of the 256 bytes. */
-bool yk_model_takes_bytes(const struct yk_json *model, const struct yk_token_map *map);
+bool yk_model_reads_bytes(const struct yk_json *model, const struct yk_token_map *map);
 
 /* Reads the "model" of a tokenizer.json. `map` is its vocabulary, which must outlive the model. If
- * `bytes`, words are bytes, which yk_model_takes_bytes() must allow. */
+ * `bytes`, words are bytes, which yk_model_reads_bytes() must allow. */
 yk_status yk_model_from_json(const struct yk_json *model, const struct yk_token_map *map,
                              bool bytes, struct yk_model **out) YK_MUST_USE;
 void yk_model_destroy(struct yk_model *model);

@@ -166,7 +166,8 @@ static bool is_ascii(const char *text, size_t length)
 
 yk_status yk_normalizer_run(const struct yk_normalizer *normalizer,
                             struct yk_normalizer_workspace *workspace, const char *text,
-                            size_t length, size_t begin, bool tracked, struct yk_aligned_piece *out)
+                            size_t length, size_t begin, bool tracked,
+                            struct yk_aligned_segment *out)
 {
     const struct yk_normalizer_context context = {
         .regex = workspace->regex,
@@ -178,10 +179,10 @@ yk_status yk_normalizer_run(const struct yk_normalizer *normalizer,
     };
     const int32_t count = normalizer ? normalizer->count : 0;
     int32_t next = 0; /* the text that the next step writes */
-    *out = (struct yk_aligned_piece){.bytes = text, .length = length};
+    *out = (struct yk_aligned_segment){.bytes = text, .length = length};
     if (tracked) {
         YK_TRY(yk_aligned_text_set_source(&workspace->texts[1], text, length, begin, true));
-        *out = yk_aligned_text_get_piece(&workspace->texts[1]);
+        *out = yk_aligned_text_get_segment(&workspace->texts[1]);
     }
     for (int32_t i = 0; i < count; i++) {
         const struct yk_normalizer_step *step = &normalizer->steps[i];
@@ -189,10 +190,10 @@ yk_status yk_normalizer_run(const struct yk_normalizer *normalizer,
             continue;
         }
         struct yk_aligned_text *to = &workspace->texts[next];
-        const struct yk_aligned_piece from = *out;
+        const struct yk_aligned_segment from = *out;
         yk_aligned_text_clear(to, tracked);
         YK_TRY(step->kind->apply(step, &context, &from, to));
-        *out = yk_aligned_text_get_piece(to);
+        *out = yk_aligned_text_get_segment(to);
         next = 1 - next;
     }
     return YK_OK;
@@ -202,11 +203,11 @@ yk_status yk_normalizer_apply(const struct yk_normalizer *normalizer, const char
                               size_t length, struct yk_text *out)
 {
     struct yk_normalizer_workspace workspace = {0};
-    struct yk_aligned_piece piece = {0};
+    struct yk_aligned_segment segment = {0};
     YK_TRY(yk_regex_workspace_create(&workspace.regex));
-    yk_status status = yk_normalizer_run(normalizer, &workspace, text, length, 0, false, &piece);
+    yk_status status = yk_normalizer_run(normalizer, &workspace, text, length, 0, false, &segment);
     if (status == YK_OK) {
-        yk_text_add_bytes(out, piece.bytes, piece.length);
+        yk_text_add_bytes(out, segment.bytes, segment.length);
         status = yk_text_status(out);
     }
     yk_regex_workspace_destroy(workspace.regex);

@@ -40,7 +40,7 @@ void yk_normalizer_workspace_free(struct yk_normalizer_workspace *workspace);
 yk_status yk_normalizer_run(const struct yk_normalizer *normalizer,
                             struct yk_normalizer_workspace *workspace, const char *text,
                             size_t length, size_t begin, bool tracked,
-                            struct yk_aligned_piece *out) YK_MUST_USE;
+                            struct yk_aligned_segment *out) YK_MUST_USE;
 
 /* Appends the normalized form of UTF-8 text to `out`. If the normalizer is NULL, copies the text.
  */

@@ -137,10 +137,10 @@ struct run {
 };
 
 static yk_status emit_to_next(const struct yk_pre_tokenizer_context *context,
-                              const struct yk_aligned_piece *piece);
+                              const struct yk_aligned_segment *segment);
 
 static yk_status run_stage(const struct run *run, int32_t index,
-                           const struct yk_aligned_piece *piece)
+                           const struct yk_aligned_segment *segment)
 {
     const struct yk_pre_tokenizer_stage *stage = &run->pre_tokenizer->stages[index];
     const struct yk_pre_tokenizer_context context = {
@@ -151,39 +151,39 @@ static yk_status run_stage(const struct run *run, int32_t index,
         .argument = run,
         .index = index,
     };
-    return stage->kind->run(stage, &context, piece);
+    return stage->kind->run(stage, &context, segment);
 }
 
-/* Passes a piece to the next stage, or from the last one to the callback. */
+/* Passes a segment to the next stage, or from the last one to the callback. */
 static yk_status emit_to_next(const struct yk_pre_tokenizer_context *context,
-                              const struct yk_aligned_piece *piece)
+                              const struct yk_aligned_segment *segment)
 {
     const struct run *run = context->argument;
     return context->index + 1 < run->pre_tokenizer->count
-               ? run_stage(run, context->index + 1, piece)
-               : run->callback(run->argument, piece);
+               ? run_stage(run, context->index + 1, segment)
+               : run->callback(run->argument, segment);
 }
 
 yk_status yk_pre_tokenizer_split(const struct yk_pre_tokenizer *pre_tokenizer,
                                  struct yk_pre_tokenizer_workspace *workspace,
-                                 const struct yk_aligned_piece *piece,
+                                 const struct yk_aligned_segment *segment,
                                  yk_pre_tokenizer_callback callback, void *argument)
 {
     const struct run run = {.pre_tokenizer = pre_tokenizer,
                             .workspace = workspace,
                             .callback = callback,
                             .argument = argument,
-                            .tracked = piece->origins != NULL};
-    if (piece->length == 0) {
+                            .tracked = segment->origins != NULL};
+    if (segment->length == 0) {
         return YK_OK;
     }
     if (pre_tokenizer->count == 0) {
-        return callback(argument, piece);
+        return callback(argument, segment);
     }
     if (!workspace->buffers) {
         workspace->buffers =
             calloc((size_t)MAX_STAGES * YK_PRE_TOKENIZER_BUFFERS, sizeof *workspace->buffers);
         YK_TRY_ALLOCATED(workspace->buffers);
     }
-    return run_stage(&run, 0, piece);
+    return run_stage(&run, 0, segment);
 }

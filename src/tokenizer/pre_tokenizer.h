@@ -37,7 +37,7 @@ bool yk_pre_tokenizer_makes_bytes(const struct yk_pre_tokenizer *pre_tokenizer);
 /* Returns whether ByteLevel is the last element. */
 bool yk_pre_tokenizer_is_byte_level(const struct yk_pre_tokenizer *pre_tokenizer);
 
-/* Returns whether the words depend on `start_bytes` of a piece that is not tracked. */
+/* Returns whether the words depend on `start_bytes` of a segment that is not tracked. */
 bool yk_pre_tokenizer_depends_on_start(const struct yk_pre_tokenizer *pre_tokenizer);
 
 /* A plain struct, initialized with {0}. The caller creates and destroys `regex`. */
@@ -49,13 +49,14 @@ struct yk_pre_tokenizer_workspace {
 /* Frees all but `regex`. */
 void yk_pre_tokenizer_workspace_free(struct yk_pre_tokenizer_workspace *workspace);
 
-typedef yk_status (*yk_pre_tokenizer_callback)(void *argument, const struct yk_aligned_piece *word);
+typedef yk_status (*yk_pre_tokenizer_callback)(void *argument,
+                                               const struct yk_aligned_segment *word);
 
 /* Splits UTF-8 text and calls `callback` with each word, in order. No word is empty. Words have
- * origins if the piece has. */
+ * origins if the segment has. */
 yk_status yk_pre_tokenizer_split(const struct yk_pre_tokenizer *pre_tokenizer,
                                  struct yk_pre_tokenizer_workspace *workspace,
-                                 const struct yk_aligned_piece *piece,
+                                 const struct yk_aligned_segment *segment,
                                  yk_pre_tokenizer_callback callback, void *argument) YK_MUST_USE;
 
 #endif

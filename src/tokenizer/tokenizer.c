@@ -72,7 +72,7 @@ static yk_status read_model(const struct yk_json *root, struct yk_tokenizer *out
 {
     const struct yk_json *model = yk_json_get_member(root, "model");
     YK_TRY(yk_status_prefix_message(yk_model_read_vocabulary(model, &out->map), "model"));
-    const enum yk_byte_level_words words = yk_model_takes_bytes(model, out->map)
+    const enum yk_byte_level_words words = yk_model_reads_bytes(model, out->map)
                                                ? YK_BYTE_LEVEL_WORDS_AS_BYTES
                                                : YK_BYTE_LEVEL_WORDS_AS_CHARACTERS;
     YK_TRY(yk_pre_tokenizer_from_json(yk_json_get_member(root, "pre_tokenizer"), words,
@@ -90,8 +90,8 @@ struct setting {
 
 /* Checks "truncation" or "padding": null, or an object. See tokenizer.h for why it is not applied.
  */
-static yk_status check_settings(const struct yk_json *root, const char *key,
-                                const struct setting *settings, size_t count)
+static yk_status check_options(const struct yk_json *root, const char *key,
+                               const struct setting *options, size_t count)
 {
     const struct yk_json *node = yk_json_get_member(root, key);
     if (!node || yk_json_is_null(node)) {
@@ -104,7 +104,7 @@ static yk_status check_settings(const struct yk_json *root, const char *key,
     for (size_t i = 0; i < count; i++) {
         int64_t ignored = 0;
         YK_TRY(yk_status_prefix_message(
-            yk_json_get_integer(node, settings[i].key, 0, settings[i].max, &ignored), key));
+            yk_json_get_integer(node, options[i].key, 0, options[i].max, &ignored), key));
     }
     const char *side = yk_json_string_value(yk_json_get_member(node, "direction"));
     if (side && strcmp(side, "Left") != 0 && strcmp(side, "Right") != 0) {
@@ -118,8 +118,8 @@ static yk_status check_lengths(const struct yk_json *root)
     static const struct setting truncation[] = {{"max_length", INT64_MAX}, {"stride", INT64_MAX}};
     static const struct setting padding[] = {{"pad_id", YK_TOKEN_MAP_MAX_TOKENS - 1},
                                              {"pad_type_id", INT32_MAX}};
-    YK_TRY(check_settings(root, "truncation", truncation, sizeof truncation / sizeof *truncation));
-    return check_settings(root, "padding", padding, sizeof padding / sizeof *padding);
+    YK_TRY(check_options(root, "truncation", truncation, sizeof truncation / sizeof *truncation));
+    return check_options(root, "padding", padding, sizeof padding / sizeof *padding);
 }
 
 /*
@@ -394,23 +394,23 @@ static yk_status check_text(const char *text, size_t length, const char *source)
     return YK_OK;
 }
 
-/* Converts a span of a piece to the span of the source that it stands for, and trims it. */
-static void finish_span(const struct encoding *encoding, const struct yk_aligned_piece *piece,
+/* Converts a span of a segment to the span of the source that it stands for, and trims it. */
+static void finish_span(const struct encoding *encoding, const struct yk_aligned_segment *segment,
                         const char *token, size_t token_length, int64_t index,
                         struct yk_token_span *span)
 {
     if (span->begin < span->end) {
-        span->begin = piece->origins[span->begin].begin;
-        span->end = piece->origins[span->end - 1].end;
+        span->begin = segment->origins[span->begin].begin;
+        span->end = segment->origins[span->end - 1].end;
     } else {
-        span->begin += piece->origins[0].begin;
+        span->begin += segment->origins[0].begin;
         span->end = span->begin;
     }
     yk_post_processor_trim_span(&encoding->encoder->tokenizer->post_processor, token, token_length,
                                 index - encoding->first, encoding->text, span);
 }
 
-static yk_status encode_with_spans(struct encoding *encoding, const struct yk_aligned_piece *word)
+static yk_status encode_with_spans(struct encoding *encoding, const struct yk_aligned_segment *word)
 {
     const struct yk_tokenizer *tokenizer = encoding->encoder->tokenizer;
     struct yk_token_spans *spans = encoding->spans;
@@ -435,7 +435,7 @@ static yk_status encode_with_spans(struct encoding *encoding, const struct yk_al
     return YK_OK;
 }
 
-static yk_status encode_word(void *argument, const struct yk_aligned_piece *word)
+static yk_status encode_word(void *argument, const struct yk_aligned_segment *word)
 {
     struct encoding *encoding = argument;
     struct yk_tokenizer_encoder *encoder = encoding->encoder;
@@ -447,12 +447,12 @@ static yk_status encode_word(void *argument, const struct yk_aligned_piece *word
                                              word->length, encoding->out, NULL);
 }
 
-static void add_added_token(struct encoding *encoding, const struct yk_aligned_piece *piece,
+static void add_added_token(struct encoding *encoding, const struct yk_aligned_segment *segment,
                             const struct yk_added_tokens_search *search)
 {
     if (encoding->spans) {
         struct yk_token_span span = {.begin = search->end, .end = search->done};
-        finish_span(encoding, piece, piece->bytes + span.begin, span.end - span.begin,
+        finish_span(encoding, segment, segment->bytes + span.begin, span.end - span.begin,
                     encoding->out->count, &span);
         yk_token_spans_add(encoding->spans, span.begin, span.end);
     }
@@ -460,16 +460,16 @@ static void add_added_token(struct encoding *encoding, const struct yk_aligned_p
 }
 
 /* Encodes normalized text. */
-static yk_status add_normalized(struct encoding *encoding, const struct yk_aligned_piece *text)
+static yk_status add_normalized(struct encoding *encoding, const struct yk_aligned_segment *text)
 {
     struct yk_tokenizer_encoder *encoder = encoding->encoder;
     struct yk_added_tokens_search search = {
         .text = text->bytes, .length = text->length, .normalized = true};
     do {
         YK_TRY(yk_added_tokens_find_next(encoder->tokenizer->added, encoder->regex, &search));
-        const struct yk_aligned_piece piece =
-            yk_aligned_piece_slice(text, search.begin, search.end);
-        YK_TRY(yk_pre_tokenizer_split(encoder->tokenizer->pre_tokenizer, &encoder->words, &piece,
+        const struct yk_aligned_segment segment =
+            yk_aligned_text_slice_segment(text, search.begin, search.end);
+        YK_TRY(yk_pre_tokenizer_split(encoder->tokenizer->pre_tokenizer, &encoder->words, &segment,
                                       encode_word, encoding));
         if (search.id >= 0) {
             add_added_token(encoding, text, &search);
@@ -479,7 +479,7 @@ static yk_status add_normalized(struct encoding *encoding, const struct yk_align
 }
 
 /* How many of the first bytes of a text have an origin that begins at byte 0 of the source. */
-static size_t count_start_bytes(const struct yk_aligned_piece *text)
+static size_t count_start_bytes(const struct yk_aligned_segment *text)
 {
     size_t count = 0;
     while (count < text->length && text->origins[count].begin == 0) {
@@ -496,7 +496,7 @@ static yk_status add_section(struct encoding *encoding, size_t begin, size_t end
     const bool needs_start =
         begin == 0 && yk_pre_tokenizer_depends_on_start(encoder->tokenizer->pre_tokenizer);
     const bool tracked = encoding->spans || (needs_start && normalizer);
-    struct yk_aligned_piece text = {0};
+    struct yk_aligned_segment text = {0};
     if (begin == end) {
         return YK_OK;
     }

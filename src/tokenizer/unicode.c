@@ -70,8 +70,8 @@ uint32_t yk_unicode_older_equivalent(uint32_t character)
     return range ? (uint32_t)range->number : character;
 }
 
-/* The next byte from `at` on that is at least `least`, which is 0xc0 or more. */
-static size_t find_large_byte(const char *text, size_t length, size_t at, unsigned char least)
+/* The next byte from `at` on that is at least `smallest`, which is 0xc0 or more. */
+static size_t find_large_byte(const char *text, size_t length, size_t at, unsigned char smallest)
 {
     uint64_t eight = 0;
     for (; at + sizeof eight <= length; at += sizeof eight) {
@@ -80,7 +80,7 @@ static size_t find_large_byte(const char *text, size_t length, size_t at, unsign
             break;
         }
     }
-    while (at < length && (unsigned char)text[at] < least) {
+    while (at < length && (unsigned char)text[at] < smallest) {
         at++;
     }
     return at;

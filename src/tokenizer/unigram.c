@@ -176,7 +176,7 @@ static void consider(struct yk_unigram_place *places, size_t begin, size_t end, 
     }
 }
 
-static yk_status fail_without_unknown(const char *character, size_t length)
+static yk_status fail_no_unknown(const char *character, size_t length)
 {
     return yk_fail(YK_ERROR_INPUT,
                    "the vocabulary has no token for \"%.*s\" and no \"unk_id\" for unknown "
@@ -204,7 +204,7 @@ static yk_status find_best(const struct yk_unigram *unigram, const atomic_bool *
         }
         if (!has_single) {
             if (unigram->unknown < 0) {
-                return fail_without_unknown(word + begin, used);
+                return fail_no_unknown(word + begin, used);
             }
             consider(places, begin, begin + used, unigram->unknown_score, unigram->unknown);
         }

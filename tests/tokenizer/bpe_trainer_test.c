@@ -24,7 +24,7 @@ static const struct sample samples[] = {
 };
 /* clang-format on */
 
-static yk_status count_word(void *counts, const struct yk_aligned_piece *word)
+static yk_status count_word(void *counts, const struct yk_aligned_segment *word)
 {
     return yk_word_counts_add(counts, word->bytes, word->length);
 }
@@ -35,12 +35,12 @@ static struct yk_word_counts *count_words(const char *pre_tokenizer, const char 
     struct yk_pre_tokenizer *words = NULL;
     struct yk_pre_tokenizer_workspace workspace = {0};
     struct yk_word_counts *counts = NULL;
-    const struct yk_aligned_piece piece = {.bytes = text, .length = strlen(text)};
+    const struct yk_aligned_segment segment = {.bytes = text, .length = strlen(text)};
     assert_ok(yk_json_parse(pre_tokenizer, strlen(pre_tokenizer), &json));
     assert_ok(yk_pre_tokenizer_from_json(json, YK_BYTE_LEVEL_WORDS_AS_BYTES, &words));
     assert_ok(yk_regex_workspace_create(&workspace.regex));
     assert_ok(yk_word_counts_create(&counts));
-    assert_ok(yk_pre_tokenizer_split(words, &workspace, &piece, count_word, counts));
+    assert_ok(yk_pre_tokenizer_split(words, &workspace, &segment, count_word, counts));
     yk_regex_workspace_destroy(workspace.regex);
     yk_pre_tokenizer_workspace_free(&workspace);
     yk_pre_tokenizer_destroy(words);

@@ -17,7 +17,7 @@ static const struct sample cases[] = {
 };
 /* clang-format on */
 
-static yk_status compare_word(void *argument, const struct yk_aligned_piece *word)
+static yk_status compare_word(void *argument, const struct yk_aligned_segment *word)
 {
     const char *const **next = argument;
     assert_non_null(**next);
@@ -46,9 +46,9 @@ static void bert_cuts_texts_of_all_scripts_as_hugging_face_does(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *const *word = cases[i].words;
         if (!memchr(cases[i].text, 0, cases[i].length)) {
-            const struct yk_aligned_piece piece = {.bytes = cases[i].text,
-                                                   .length = cases[i].length};
-            assert_ok(yk_pre_tokenizer_split(bert, &workspace, &piece, compare_word, &word));
+            const struct yk_aligned_segment segment = {.bytes = cases[i].text,
+                                                       .length = cases[i].length};
+            assert_ok(yk_pre_tokenizer_split(bert, &workspace, &segment, compare_word, &word));
             assert_null(*word);
         }
     }
@@ -56,7 +56,7 @@ static void bert_cuts_texts_of_all_scripts_as_hugging_face_does(void **state)
     yk_pre_tokenizer_destroy(bert);
 }
 
-static yk_status add_length(void *argument, const struct yk_aligned_piece *word)
+static yk_status add_length(void *argument, const struct yk_aligned_segment *word)
 {
     yk_text_addf(argument, "%zu ", word->length);
     return YK_OK;
@@ -69,8 +69,8 @@ static void to_bert_a_zero_is_a_part_of_a_word(void **state)
     struct yk_pre_tokenizer_workspace workspace = {0};
     struct yk_text lengths = {0};
     /* BertPreTokenizer().pre_tokenize_str("a\0b c") has the words "a\0b" and "c". */
-    const struct yk_aligned_piece piece = {.bytes = "a\0b c", .length = 5};
-    assert_ok(yk_pre_tokenizer_split(bert, &workspace, &piece, add_length, &lengths));
+    const struct yk_aligned_segment segment = {.bytes = "a\0b c", .length = 5};
+    assert_ok(yk_pre_tokenizer_split(bert, &workspace, &segment, add_length, &lengths));
     yk_pre_tokenizer_workspace_free(&workspace);
     assert_string_equal(yk_text_chars(&lengths), "3 1 ");
     yk_text_free(&lengths);

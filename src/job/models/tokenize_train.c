@@ -135,7 +135,7 @@ static yk_status prepare(struct learner *learner)
                                          &learner->files, learner->arena);
 }
 
-static yk_status count_word(void *counts, const struct yk_aligned_piece *word)
+static yk_status count_word(void *counts, const struct yk_aligned_segment *word)
 {
     YK_TRY(yk_bpe_merge_word_check_length(word->length));
     return yk_word_counts_add(counts, word->bytes, word->length);
@@ -144,9 +144,9 @@ static yk_status count_word(void *counts, const struct yk_aligned_piece *word)
 static yk_status count_words(void *user, const char *path, const char *text, size_t length)
 {
     struct learner *learner = user;
-    const struct yk_aligned_piece piece = {.bytes = text, .length = length};
+    const struct yk_aligned_segment segment = {.bytes = text, .length = length};
     const yk_status status = yk_pre_tokenizer_split(learner->pre_tokenizer, &learner->workspace,
-                                                    &piece, count_word, learner->counts);
+                                                    &segment, count_word, learner->counts);
     return status == YK_OK ? YK_OK : yk_status_prefix_message(status, path);
 }
 

@@ -140,7 +140,7 @@ static void add_ascii(ascii_change ascii, const char *bytes, size_t length, stru
 
 /* Changes each character. `ascii` does the same for untracked ASCII text if `has_ascii`. */
 static yk_status change_all(character_change change, bool has_ascii, ascii_change ascii,
-                            const struct yk_aligned_piece *from, struct yk_aligned_text *to)
+                            const struct yk_aligned_segment *from, struct yk_aligned_text *to)
 {
     for (size_t at = 0; at < from->length;) {
         if (!to->tracked && has_ascii) {
@@ -173,7 +173,7 @@ static yk_status change_all(character_change change, bool has_ascii, ascii_chang
 #define DEFINE_APPLY(name, change, has_ascii, ascii)                                               \
     static yk_status name(const struct yk_normalizer_step *step,                                   \
                           const struct yk_normalizer_context *context,                             \
-                          const struct yk_aligned_piece *from, struct yk_aligned_text *to)         \
+                          const struct yk_aligned_segment *from, struct yk_aligned_text *to)       \
     {                                                                                              \
         (void)step;                                                                                \
         (void)context;                                                                             \

@@ -17,7 +17,7 @@ static yk_status read_strip(const struct yk_json *node, struct yk_normalizer_ste
 
 static yk_status apply_strip(const struct yk_normalizer_step *step,
                              const struct yk_normalizer_context *context,
-                             const struct yk_aligned_piece *from, struct yk_aligned_text *to)
+                             const struct yk_aligned_segment *from, struct yk_aligned_text *to)
 {
     (void)context;
     size_t begin = 0;
@@ -38,7 +38,7 @@ static yk_status apply_strip(const struct yk_normalizer_step *step,
         }
         end = previous;
     }
-    yk_aligned_text_add_piece(to, from, begin, end);
+    yk_aligned_text_add_segment(to, from, begin, end);
     return yk_aligned_text_status(to);
 }
 
@@ -58,14 +58,14 @@ static yk_status read_prepend(const struct yk_json *node, struct yk_normalizer_s
 /* What is put before a text has the origin of the text's first character. */
 static yk_status apply_prepend(const struct yk_normalizer_step *step,
                                const struct yk_normalizer_context *context,
-                               const struct yk_aligned_piece *from, struct yk_aligned_text *to)
+                               const struct yk_aligned_segment *from, struct yk_aligned_text *to)
 {
     (void)context;
     if (from->length > 0) {
         yk_aligned_text_add(to, step->content, strlen(step->content),
                             to->tracked ? from->origins[0] : (struct yk_token_span){0});
     }
-    yk_aligned_text_add_piece(to, from, 0, from->length);
+    yk_aligned_text_add_segment(to, from, 0, from->length);
     return yk_aligned_text_status(to);
 }
 

@@ -44,7 +44,7 @@ static void reorder(struct decomposition *text)
     }
 }
 
-static yk_status decompose(const struct yk_aligned_piece *from, bool compatible,
+static yk_status decompose(const struct yk_aligned_segment *from, bool compatible,
                            struct decomposition *out)
 {
     for (size_t at = 0; at < from->length;) {
@@ -74,7 +74,7 @@ static void add_all(struct yk_aligned_transform *transform, const struct decompo
                     int32_t count)
 {
     for (int32_t i = 0; i < count; i++) {
-        yk_aligned_transform_add(transform, items[i].character, items[i].change);
+        yk_aligned_text_add_transformed(transform, items[i].character, items[i].change);
     }
 }
 
@@ -116,7 +116,7 @@ static void compose(struct decomposition *text, struct yk_aligned_transform *tra
 
 /* As Hugging Face's tokenizers do it, character by character. */
 static yk_status apply_exactly(enum yk_unicode_normal_form form,
-                               const struct yk_aligned_piece *from, struct yk_aligned_text *to)
+                               const struct yk_aligned_segment *from, struct yk_aligned_text *to)
 {
     struct decomposition text = {0};
     struct yk_aligned_transform transform = {.from = from, .to = to};
@@ -131,7 +131,7 @@ static yk_status apply_exactly(enum yk_unicode_normal_form form,
     return yk_aligned_text_status(to);
 }
 
-static yk_status apply_form(enum yk_unicode_normal_form form, const struct yk_aligned_piece *from,
+static yk_status apply_form(enum yk_unicode_normal_form form, const struct yk_aligned_segment *from,
                             struct yk_aligned_text *to)
 {
     return to->tracked || yk_unicode_has_inert(from->bytes, from->length)
@@ -143,7 +143,7 @@ static yk_status apply_form(enum yk_unicode_normal_form form, const struct yk_al
 #define DEFINE_APPLY(name, form)                                                                   \
     static yk_status name(const struct yk_normalizer_step *step,                                   \
                           const struct yk_normalizer_context *context,                             \
-                          const struct yk_aligned_piece *from, struct yk_aligned_text *to)         \
+                          const struct yk_aligned_segment *from, struct yk_aligned_text *to)       \
     {                                                                                              \
         (void)step;                                                                                \
         (void)context;                                                                             \

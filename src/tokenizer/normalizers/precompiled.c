@@ -33,7 +33,7 @@ struct output {
 static void flush(struct output *out)
 {
     if (out->has_last) {
-        yk_aligned_transform_add(&out->transform, out->last, out->last_change);
+        yk_aligned_text_add_transformed(&out->transform, out->last, out->last_change);
     }
     out->has_last = false;
 }
@@ -103,7 +103,7 @@ static void add_cluster(const struct yk_precompiled_map *map, struct output *out
 /* The end of the ASCII characters from `at` on that stay as they are. The last one before another
  * character is left out: it may form a grapheme cluster with what follows. */
 static size_t unchanged_ascii_end(const struct yk_precompiled_map *map,
-                                  const struct yk_aligned_piece *from, size_t at)
+                                  const struct yk_aligned_segment *from, size_t at)
 {
     while (at < from->length) {
         const unsigned char byte = (unsigned char)from->bytes[at];
@@ -117,7 +117,7 @@ static size_t unchanged_ascii_end(const struct yk_precompiled_map *map,
 }
 
 /* Returns the end of the grapheme cluster that begins at `at`, or `at` if the text is not UTF-8. */
-static size_t cluster_end(const struct yk_aligned_piece *from, size_t at)
+static size_t cluster_end(const struct yk_aligned_segment *from, size_t at)
 {
     uint32_t before = 0;
     int32_t state = 0;
@@ -136,7 +136,8 @@ static size_t cluster_end(const struct yk_aligned_piece *from, size_t at)
 
 static yk_status apply_precompiled(const struct yk_normalizer_step *step,
                                    const struct yk_normalizer_context *context,
-                                   const struct yk_aligned_piece *from, struct yk_aligned_text *to)
+                                   const struct yk_aligned_segment *from,
+                                   struct yk_aligned_text *to)
 {
     (void)context;
     struct output out = {.transform = {.from = from, .to = to}};

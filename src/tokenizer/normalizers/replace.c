@@ -22,7 +22,7 @@ static yk_status read_replace(const struct yk_json *node, struct yk_normalizer_s
  * beginning has none. */
 static yk_status apply_replace(const struct yk_normalizer_step *step,
                                const struct yk_normalizer_context *context,
-                               const struct yk_aligned_piece *from, struct yk_aligned_text *to)
+                               const struct yk_aligned_segment *from, struct yk_aligned_text *to)
 {
     const size_t content_length = strlen(step->content);
     const struct yk_text_pattern pattern = {.regex = step->pattern};
@@ -36,7 +36,7 @@ static yk_status apply_replace(const struct yk_normalizer_step *step,
             return yk_fail(YK_ERROR_INPUT, "Replace makes the text longer than %zu bytes",
                            context->max_bytes);
         }
-        yk_aligned_text_add_piece(to, from, done, search.found ? search.begin : from->length);
+        yk_aligned_text_add_segment(to, from, done, search.found ? search.begin : from->length);
         if (!search.found) {
             return yk_aligned_text_status(to);
         }

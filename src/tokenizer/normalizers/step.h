@@ -37,7 +37,7 @@ struct yk_normalizer_step_kind {
     /* Appends the changed text to `to`, which is tracked exactly if `from` is. */
     yk_status (*apply)(const struct yk_normalizer_step *step,
                        const struct yk_normalizer_context *context,
-                       const struct yk_aligned_piece *from, struct yk_aligned_text *to);
+                       const struct yk_aligned_segment *from, struct yk_aligned_text *to);
     bool changes_ascii; /* false: text of ASCII characters stays as it is */
 };
 

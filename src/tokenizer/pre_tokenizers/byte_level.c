@@ -26,40 +26,40 @@ static yk_status read_byte_level(const struct yk_json *node, struct yk_pre_token
 /* Emits a word as characters that represent its bytes. All of them have the origin of the character
  * that the byte belongs to. */
 static yk_status emit_characters(const struct yk_pre_tokenizer_context *context,
-                                 const struct yk_aligned_piece *piece)
+                                 const struct yk_aligned_segment *segment)
 {
     const struct yk_pre_tokenizer_context *outer = context->argument;
     struct yk_aligned_text *buffer = &context->buffers[1];
     yk_aligned_text_clear(buffer, context->tracked);
     size_t start_bytes = 0;
-    for (size_t i = 0; i < piece->length; i++) {
+    for (size_t i = 0; i < segment->length; i++) {
         char bytes[YK_UTF8_MAX_BYTES];
-        const size_t length =
-            yk_utf8_encode(yk_byte_level_character_of_byte((unsigned char)piece->bytes[i]), bytes);
+        const size_t length = yk_utf8_encode(
+            yk_byte_level_character_of_byte((unsigned char)segment->bytes[i]), bytes);
         yk_aligned_text_add(buffer, bytes, length,
-                            piece->origins ? piece->origins[i] : (struct yk_token_span){0});
-        start_bytes += i < piece->start_bytes ? length : 0;
+                            segment->origins ? segment->origins[i] : (struct yk_token_span){0});
+        start_bytes += i < segment->start_bytes ? length : 0;
     }
     YK_TRY(yk_aligned_text_status(buffer));
-    struct yk_aligned_piece converted = yk_aligned_text_get_piece(buffer);
+    struct yk_aligned_segment converted = yk_aligned_text_get_segment(buffer);
     converted.start_bytes = start_bytes;
     return outer->emit(outer, &converted);
 }
 
 static yk_status run_byte_level(const struct yk_pre_tokenizer_stage *stage,
                                 const struct yk_pre_tokenizer_context *context,
-                                const struct yk_aligned_piece *piece)
+                                const struct yk_aligned_segment *segment)
 {
-    struct yk_aligned_piece text = *piece;
-    if (stage->prefix_space && piece->bytes[0] != ' ') {
+    struct yk_aligned_segment text = *segment;
+    if (stage->prefix_space && segment->bytes[0] != ' ') {
         struct yk_aligned_text *buffer = &context->buffers[0];
         yk_aligned_text_clear(buffer, context->tracked);
         yk_aligned_text_add(buffer, " ", 1,
-                            piece->origins ? piece->origins[0] : (struct yk_token_span){0});
-        yk_aligned_text_add_piece(buffer, piece, 0, piece->length);
+                            segment->origins ? segment->origins[0] : (struct yk_token_span){0});
+        yk_aligned_text_add_segment(buffer, segment, 0, segment->length);
         YK_TRY(yk_aligned_text_status(buffer));
-        text = yk_aligned_text_get_piece(buffer);
-        text.start_bytes = piece->start_bytes > 0 ? piece->start_bytes + 1 : 0;
+        text = yk_aligned_text_get_segment(buffer);
+        text.start_bytes = segment->start_bytes > 0 ? segment->start_bytes + 1 : 0;
     }
     if (stage->keep_bytes) {
         return stage->regex ? yk_pre_tokenizer_run_pattern(stage, context, &text)

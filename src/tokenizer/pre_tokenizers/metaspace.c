@@ -59,41 +59,43 @@ static yk_status read_metaspace(const struct yk_json *node, struct yk_pre_tokeni
 }
 
 static bool begins_with_replacement(const struct yk_pre_tokenizer_stage *stage,
-                                    const struct yk_aligned_piece *piece)
+                                    const struct yk_aligned_segment *segment)
 {
-    const bool space = piece->bytes[0] == ' ';
-    return space || (piece->length >= stage->replacement_length &&
-                     memcmp(piece->bytes, stage->replacement, stage->replacement_length) == 0);
+    const bool space = segment->bytes[0] == ' ';
+    return space || (segment->length >= stage->replacement_length &&
+                     memcmp(segment->bytes, stage->replacement, stage->replacement_length) == 0);
 }
 
-/* Writes the piece to the buffer, with the replacement for each space and, depending on the scheme,
- * before everything else. Returns how many of the first bytes are at the start of the source. */
+/* Writes the segment to the buffer, with the replacement for each space and, depending on the
+ * scheme, before everything else. Returns how many of the first bytes are at the start of the
+ * source. */
 static size_t replace_spaces(const struct yk_pre_tokenizer_stage *stage,
-                             const struct yk_aligned_piece *piece, struct yk_aligned_text *buffer)
+                             const struct yk_aligned_segment *segment,
+                             struct yk_aligned_text *buffer)
 {
     static const struct yk_token_span none = {0};
     const bool prepended =
-        !begins_with_replacement(stage, piece) &&
+        !begins_with_replacement(stage, segment) &&
         (stage->scheme == YK_PREPEND_ALWAYS ||
-         (stage->scheme == YK_PREPEND_FIRST && yk_aligned_piece_is_at_start(piece)));
+         (stage->scheme == YK_PREPEND_FIRST && yk_aligned_text_segment_is_at_start(segment)));
     size_t start_bytes = 0;
     if (prepended) {
         yk_aligned_text_add(buffer, stage->replacement, stage->replacement_length,
-                            piece->origins ? piece->origins[0] : none);
+                            segment->origins ? segment->origins[0] : none);
     }
-    for (size_t at = 0; at < piece->length;) {
-        const char *space = memchr(piece->bytes + at, ' ', piece->length - at);
-        const size_t end = space ? (size_t)(space - piece->bytes) : piece->length;
-        if (at < piece->start_bytes) {
-            const size_t whole = end < piece->start_bytes ? end : piece->start_bytes;
+    for (size_t at = 0; at < segment->length;) {
+        const char *space = memchr(segment->bytes + at, ' ', segment->length - at);
+        const size_t end = space ? (size_t)(space - segment->bytes) : segment->length;
+        if (at < segment->start_bytes) {
+            const size_t whole = end < segment->start_bytes ? end : segment->start_bytes;
             start_bytes = buffer->text.length + whole - at;
         }
-        yk_aligned_text_add_piece(buffer, piece, at, end);
+        yk_aligned_text_add_segment(buffer, segment, at, end);
         at = end;
         if (space) {
             yk_aligned_text_add(buffer, stage->replacement, stage->replacement_length,
-                                piece->origins ? piece->origins[at] : none);
-            start_bytes = at < piece->start_bytes ? buffer->text.length : start_bytes;
+                                segment->origins ? segment->origins[at] : none);
+            start_bytes = at < segment->start_bytes ? buffer->text.length : start_bytes;
             at++;
         }
     }
@@ -102,7 +104,7 @@ static size_t replace_spaces(const struct yk_pre_tokenizer_stage *stage,
 
 /* The next replacement from `from` on, or the end. */
 static size_t find_replacement(const struct yk_pre_tokenizer_stage *stage,
-                               const struct yk_aligned_piece *text, size_t from)
+                               const struct yk_aligned_segment *text, size_t from)
 {
     const char first = stage->replacement[0];
     const size_t length = stage->replacement_length;
@@ -122,18 +124,18 @@ static size_t find_replacement(const struct yk_pre_tokenizer_stage *stage,
 
 static yk_status run_metaspace(const struct yk_pre_tokenizer_stage *stage,
                                const struct yk_pre_tokenizer_context *context,
-                               const struct yk_aligned_piece *piece)
+                               const struct yk_aligned_segment *segment)
 {
     struct yk_aligned_text *buffer = &context->buffers[0];
     yk_aligned_text_clear(buffer, context->tracked);
-    const size_t start_bytes = replace_spaces(stage, piece, buffer);
+    const size_t start_bytes = replace_spaces(stage, segment, buffer);
     YK_TRY(yk_aligned_text_status(buffer));
-    struct yk_aligned_piece text = yk_aligned_text_get_piece(buffer);
+    struct yk_aligned_segment text = yk_aligned_text_get_segment(buffer);
     text.start_bytes = start_bytes;
     if (!stage->split) {
         return context->emit(context, &text);
     }
-    /* Each replacement begins a piece. */
+    /* Each replacement begins a segment. */
     size_t begin = 0;
     while (begin < text.length) {
         const size_t end = find_replacement(stage, &text, begin + 1);

@@ -115,11 +115,11 @@ static yk_status read_delimiter(const struct yk_json *node, struct yk_pre_tokeni
     return YK_OK;
 }
 
-/* The pieces that a pattern makes: matches and what is between them, in order. A piece is kept back
- * as long as the next one may still be merged with it. */
-struct pieces {
+/* The segments that a pattern makes: matches and what is between them, in order. A segment is kept
+ * back as long as the next one may still be merged with it. */
+struct segments {
     const struct yk_pre_tokenizer_context *context;
-    const struct yk_aligned_piece *text;
+    const struct yk_aligned_segment *text;
     enum yk_split_behaviour behaviour;
     bool has_last;
     bool last_is_match;
@@ -127,68 +127,68 @@ struct pieces {
     size_t last_end;
 };
 
-static yk_status flush(struct pieces *pieces)
+static yk_status flush(struct segments *segments)
 {
-    const bool has_last = pieces->has_last;
-    pieces->has_last = false;
-    return has_last ? yk_pre_tokenizer_emit(pieces->context, pieces->text, pieces->last_begin,
-                                            pieces->last_end)
+    const bool has_last = segments->has_last;
+    segments->has_last = false;
+    return has_last ? yk_pre_tokenizer_emit(segments->context, segments->text, segments->last_begin,
+                                            segments->last_end)
                     : YK_OK;
 }
 
-/* Whether the next piece continues the last one. */
-static bool is_merged(const struct pieces *pieces, bool is_match)
+/* Whether the next segment continues the last one. */
+static bool is_merged(const struct segments *segments, bool is_match)
 {
-    switch (pieces->behaviour) {
+    switch (segments->behaviour) {
     case YK_SPLIT_CONTIGUOUS:
-        return is_match == pieces->last_is_match;
+        return is_match == segments->last_is_match;
     case YK_SPLIT_MERGED_WITH_PREVIOUS:
-        return is_match && !pieces->last_is_match;
+        return is_match && !segments->last_is_match;
     case YK_SPLIT_MERGED_WITH_NEXT:
-        return !is_match && pieces->last_is_match;
+        return !is_match && segments->last_is_match;
     default:
         return false;
     }
 }
 
-static yk_status add_piece(struct pieces *pieces, size_t begin, size_t end, bool is_match)
+static yk_status add_segment(struct segments *segments, size_t begin, size_t end, bool is_match)
 {
-    if (pieces->behaviour == YK_SPLIT_ISOLATED || pieces->behaviour == YK_SPLIT_REMOVED) {
-        return is_match && pieces->behaviour == YK_SPLIT_REMOVED
+    if (segments->behaviour == YK_SPLIT_ISOLATED || segments->behaviour == YK_SPLIT_REMOVED) {
+        return is_match && segments->behaviour == YK_SPLIT_REMOVED
                    ? YK_OK
-                   : yk_pre_tokenizer_emit(pieces->context, pieces->text, begin, end);
+                   : yk_pre_tokenizer_emit(segments->context, segments->text, begin, end);
     }
-    if (pieces->has_last && is_merged(pieces, is_match)) {
-        pieces->last_end = end;
+    if (segments->has_last && is_merged(segments, is_match)) {
+        segments->last_end = end;
     } else {
-        YK_TRY(flush(pieces));
-        pieces->has_last = true;
-        pieces->last_begin = begin;
-        pieces->last_end = end;
+        YK_TRY(flush(segments));
+        segments->has_last = true;
+        segments->last_begin = begin;
+        segments->last_end = end;
     }
-    pieces->last_is_match = is_match;
+    segments->last_is_match = is_match;
     return YK_OK;
 }
 
 yk_status yk_pre_tokenizer_run_pattern(const struct yk_pre_tokenizer_stage *stage,
                                        const struct yk_pre_tokenizer_context *context,
-                                       const struct yk_aligned_piece *piece)
+                                       const struct yk_aligned_segment *segment)
 {
-    struct pieces pieces = {.context = context, .text = piece, .behaviour = stage->behaviour};
+    struct segments segments = {.context = context, .text = segment, .behaviour = stage->behaviour};
     struct yk_text_pattern_search search;
     size_t done = 0;
-    YK_TRY(yk_text_pattern_begin(&stage->pattern, context->regex, piece->bytes, piece->length,
+    YK_TRY(yk_text_pattern_begin(&stage->pattern, context->regex, segment->bytes, segment->length,
                                  &context->buffers[YK_PRE_TOKENIZER_BUFFERS - 1].text, &search));
     while (true) {
         YK_TRY(yk_text_pattern_find_next(&search));
-        const size_t begin = search.found ? search.begin : piece->length;
+        const size_t begin = search.found ? search.begin : segment->length;
         if (begin > done) {
-            YK_TRY(add_piece(&pieces, done, begin, stage->invert));
+            YK_TRY(add_segment(&segments, done, begin, stage->invert));
         }
         if (!search.found) {
-            return flush(&pieces);
+            return flush(&segments);
         }
-        YK_TRY(add_piece(&pieces, search.begin, search.end, !stage->invert));
+        YK_TRY(add_segment(&segments, search.begin, search.end, !stage->invert));
         done = search.end;
     }
 }

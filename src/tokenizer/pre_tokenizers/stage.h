@@ -1,8 +1,8 @@
 /*
- * Pre-tokenizer stage: one way to split a piece of text into smaller pieces, which a pre-tokenizer
- * (tokenizer/pre_tokenizer.h) is made of. Each kind of stage is a table of functions. A stage is
- * immutable: any number of threads may share it. The files of this folder define the kinds:
- *   patterns     Split, Whitespace, WhitespaceSplit, Punctuation, Digits, CharDelimiterSplit
+ * Pre-tokenizer stage: one way to split a segment of text into smaller segments, which a
+ * pre-tokenizer (tokenizer/pre_tokenizer.h) is made of. Each kind of stage is a table of functions.
+ * A stage is immutable: any number of threads may share it. The files of this folder define the
+ * kinds: patterns     Split, Whitespace, WhitespaceSplit, Punctuation, Digits, CharDelimiterSplit
  *   words        BertPreTokenizer, UnicodeScripts, FixedLength
  *   byte_level   ByteLevel
  *   metaspace    Metaspace
@@ -31,7 +31,7 @@ enum yk_split_behaviour {
     YK_SPLIT_ISOLATED,
     YK_SPLIT_MERGED_WITH_PREVIOUS,
     YK_SPLIT_MERGED_WITH_NEXT,
-    YK_SPLIT_CONTIGUOUS /* neighbouring matches are one piece */
+    YK_SPLIT_CONTIGUOUS /* neighbouring matches are one segment */
 };
 
 enum yk_prepend_scheme {
@@ -47,9 +47,9 @@ struct yk_pre_tokenizer_context {
     struct yk_regex_workspace *regex;
     struct yk_aligned_text *buffers; /* (YK_PRE_TOKENIZER_BUFFERS), of this stage alone */
     bool tracked;
-    /* Takes a piece, which is not empty. */
+    /* Takes a segment, which is not empty. */
     yk_status (*emit)(const struct yk_pre_tokenizer_context *context,
-                      const struct yk_aligned_piece *piece);
+                      const struct yk_aligned_segment *segment);
     const void *argument; /* of `emit` */
     int32_t index;        /* of the stage */
 };
@@ -58,10 +58,10 @@ struct yk_pre_tokenizer_stage_kind {
     const char *type; /* in a tokenizer.json */
     /* Reads the options. NULL means: there are none. */
     yk_status (*read)(const struct yk_json *node, struct yk_pre_tokenizer_stage *out);
-    /* Emits the pieces of a piece, which is not empty. */
+    /* Emits the segments of a segment, which is not empty. */
     yk_status (*run)(const struct yk_pre_tokenizer_stage *stage,
                      const struct yk_pre_tokenizer_context *context,
-                     const struct yk_aligned_piece *piece);
+                     const struct yk_aligned_segment *segment);
 };
 
 struct yk_pre_tokenizer_stage {
@@ -72,7 +72,7 @@ struct yk_pre_tokenizer_stage {
     bool invert; /* what is between two matches counts as match */
 
     bool prefix_space; /* of ByteLevel */
-    bool keep_bytes;   /* of ByteLevel: the pieces stay bytes */
+    bool keep_bytes;   /* of ByteLevel: the segments stay bytes */
 
     char replacement[YK_UTF8_MAX_BYTES]; /* of Metaspace */
     size_t replacement_length;
@@ -94,21 +94,21 @@ extern const struct yk_pre_tokenizer_stage_kind yk_pre_tokenizer_fixed_length;
 extern const struct yk_pre_tokenizer_stage_kind yk_pre_tokenizer_byte_level;
 extern const struct yk_pre_tokenizer_stage_kind yk_pre_tokenizer_metaspace;
 
-/* Emits a part of a piece, unless it is empty. */
+/* Emits a part of a segment, unless it is empty. */
 static inline yk_status yk_pre_tokenizer_emit(const struct yk_pre_tokenizer_context *context,
-                                              const struct yk_aligned_piece *piece, size_t begin,
-                                              size_t end)
+                                              const struct yk_aligned_segment *segment,
+                                              size_t begin, size_t end)
 {
     if (begin == end) {
         return YK_OK;
     }
-    const struct yk_aligned_piece part = yk_aligned_piece_slice(piece, begin, end);
+    const struct yk_aligned_segment part = yk_aligned_text_slice_segment(segment, begin, end);
     return context->emit(context, &part);
 }
 
-/* Splits a piece at the matches of a stage's pattern. */
+/* Splits a segment at the matches of a stage's pattern. */
 yk_status yk_pre_tokenizer_run_pattern(const struct yk_pre_tokenizer_stage *stage,
                                        const struct yk_pre_tokenizer_context *context,
-                                       const struct yk_aligned_piece *piece) YK_MUST_USE;
+                                       const struct yk_aligned_segment *segment) YK_MUST_USE;
 
 #endif

@@ -43,11 +43,11 @@ static enum part part_at(const char *text, size_t length, size_t *used)
 /* White space separates words and is removed; each punctuation character is a word. */
 static yk_status run_bert(const struct yk_pre_tokenizer_stage *stage,
                           const struct yk_pre_tokenizer_context *context,
-                          const struct yk_aligned_piece *piece)
+                          const struct yk_aligned_segment *segment)
 {
     (void)stage;
-    const char *text = piece->bytes;
-    const size_t length = piece->length;
+    const char *text = segment->bytes;
+    const size_t length = segment->length;
     size_t used = 0;
     for (size_t at = 0; at < length;) {
         const size_t begin = at;
@@ -58,28 +58,28 @@ static yk_status run_bert(const struct yk_pre_tokenizer_stage *stage,
             at += used;
         }
         if (part != PART_SPACE) {
-            YK_TRY(yk_pre_tokenizer_emit(context, piece, begin, at));
+            YK_TRY(yk_pre_tokenizer_emit(context, segment, begin, at));
         }
     }
     return YK_OK;
 }
 
-/* Splits where the script changes. Characters of any script continue the piece; those before the
+/* Splits where the script changes. Characters of any script continue the segment; those before the
  * first character with a script are removed. */
 static yk_status run_unicode_scripts(const struct yk_pre_tokenizer_stage *stage,
                                      const struct yk_pre_tokenizer_context *context,
-                                     const struct yk_aligned_piece *piece)
+                                     const struct yk_aligned_segment *segment)
 {
     (void)stage;
     int32_t last = YK_UNICODE_ANY_SCRIPT;
     size_t begin = 0;
-    for (size_t at = 0; at < piece->length;) {
+    for (size_t at = 0; at < segment->length;) {
         uint32_t character = 0;
-        const size_t used = yk_utf8_decode(piece->bytes + at, piece->length - at, &character);
+        const size_t used = yk_utf8_decode(segment->bytes + at, segment->length - at, &character);
         const int32_t script = used ? yk_unicode_script(character) : YK_UNICODE_ANY_SCRIPT;
         if (script != YK_UNICODE_ANY_SCRIPT && script != last) {
             if (last != YK_UNICODE_ANY_SCRIPT) {
-                YK_TRY(yk_pre_tokenizer_emit(context, piece, begin, at));
+                YK_TRY(yk_pre_tokenizer_emit(context, segment, begin, at));
             }
             begin = at;
             last = script;
@@ -88,7 +88,7 @@ static yk_status run_unicode_scripts(const struct yk_pre_tokenizer_stage *stage,
     }
     return last == YK_UNICODE_ANY_SCRIPT
                ? YK_OK
-               : yk_pre_tokenizer_emit(context, piece, begin, piece->length);
+               : yk_pre_tokenizer_emit(context, segment, begin, segment->length);
 }
 
 static yk_status read_fixed_length(const struct yk_json *node, struct yk_pre_tokenizer_stage *out)
@@ -99,21 +99,21 @@ static yk_status read_fixed_length(const struct yk_json *node, struct yk_pre_tok
 
 static yk_status run_fixed_length(const struct yk_pre_tokenizer_stage *stage,
                                   const struct yk_pre_tokenizer_context *context,
-                                  const struct yk_aligned_piece *piece)
+                                  const struct yk_aligned_segment *segment)
 {
     size_t begin = 0;
     int64_t count = 0;
-    for (size_t at = 0; at < piece->length;) {
+    for (size_t at = 0; at < segment->length;) {
         uint32_t ignored = 0;
-        const size_t used = yk_utf8_decode(piece->bytes + at, piece->length - at, &ignored);
+        const size_t used = yk_utf8_decode(segment->bytes + at, segment->length - at, &ignored);
         at += used ? used : 1;
         if (++count == stage->length) {
-            YK_TRY(yk_pre_tokenizer_emit(context, piece, begin, at));
+            YK_TRY(yk_pre_tokenizer_emit(context, segment, begin, at));
             begin = at;
             count = 0;
         }
     }
-    return yk_pre_tokenizer_emit(context, piece, begin, piece->length);
+    return yk_pre_tokenizer_emit(context, segment, begin, segment->length);
 }
 
 const struct yk_pre_tokenizer_stage_kind yk_pre_tokenizer_bert = {.type = "BertPreTokenizer",
