@@ -356,7 +356,7 @@ static void classes_have_the_names_of_the_file(void **state)
     assert_null(usual->labels);
 }
 
-static void a_model_of_images_without_a_head_gets_a_new_one(void **state)
+static void a_model_of_images_that_has_no_head_gets_a_new_one(void **state)
 {
     (void)state;
     const char *const base = "{\"model_type\": \"vit\", \"architectures\": [\"ViTModel\"]}";
@@ -580,7 +580,7 @@ int main(void)
         cmocka_unit_test(only_positions_that_are_kept_count_towards_the_size),
         cmocka_unit_test(images_are_cut_into_whole_patches),
         cmocka_unit_test(classes_have_the_names_of_the_file),
-        cmocka_unit_test(a_model_of_images_without_a_head_gets_a_new_one),
+        cmocka_unit_test(a_model_of_images_that_has_no_head_gets_a_new_one),
         cmocka_unit_test(images_that_make_no_sense_are_refused),
         cmocka_unit_test(an_unknown_architecture_names_the_known_ones),
         cmocka_unit_test(the_type_decides_where_no_class_is_given),

@@ -211,7 +211,7 @@ static void another_rank_or_alpha_is_refused(void **state)
 }
 
 /* PEFT saves the head of a classifier with its adapter, but no other model has such a head. */
-static void modules_saved_beside_adapters_are_refused(void **state)
+static void modules_saved_with_adapters_are_refused(void **state)
 {
     (void)state;
     save(&gpt, NULL);
@@ -340,7 +340,7 @@ int main(void)
         IN_SCRATCH(what_peft_wrote_is_read),
         IN_SCRATCH(another_rank_or_alpha_is_refused),
         IN_SCRATCH(other_modules_are_refused),
-        IN_SCRATCH(modules_saved_beside_adapters_are_refused),
+        IN_SCRATCH(modules_saved_with_adapters_are_refused),
         IN_SCRATCH(adapters_of_other_families_are_refused),
         IN_SCRATCH(other_kinds_of_adapters_are_refused_by_their_key),
         IN_SCRATCH(a_model_with_no_adapters_has_none_to_save),

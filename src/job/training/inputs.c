@@ -177,7 +177,7 @@ static bool has_classes(const struct yk_model_config *config, const struct yk_da
 }
 
 /* Replaces the config by a copy with the classes of the data. */
-static yk_status take_classes(const struct yk_dataset *dataset, bool new_head,
+static yk_status set_classes(const struct yk_dataset *dataset, bool new_head,
                               struct yk_arena *arena, const struct yk_model_config **config)
 {
     const int32_t count = yk_dataset_class_count(dataset);
@@ -211,7 +211,7 @@ static yk_status open_new_images(const struct yk_train_request *request, struct 
                request->weights, (long long)out->config->vocabulary);
     }
     const bool same_count = yk_dataset_class_count(out->dataset) == out->config->vocabulary;
-    return take_classes(out->dataset, request->weights && !(same_count && !out->config->labels),
+    return set_classes(out->dataset, request->weights && !(same_count && !out->config->labels),
                         arena, &out->config);
 }
 
