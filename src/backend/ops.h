@@ -35,8 +35,8 @@
     OP(NORM_BACKWARD, norm_backward, norm_backward)                                                \
     OP(EMBEDDING, embedding, embedding)                                                            \
     OP(EMBEDDING_BACKWARD, embedding_backward, embedding_backward)                                 \
-    OP(PATCHIFY, patchify, patchify)                                                               \
-    OP(PATCH_TOKENS, patch_tokens, patch_tokens)                                                   \
+    OP(PATCHIFY, patchify, patches_cut)                                                            \
+    OP(PATCH_TOKENS, patch_tokens, patches_place_tokens)                                           \
     OP(ROTARY, rotary, rotary)                                                                     \
     OP(QK_NORM, qk_norm, qk_norm)                                                                  \
     OP(QK_NORM_BACKWARD, qk_norm_backward, qk_norm_backward)                                       \

@@ -294,7 +294,7 @@ static yk_status load_parameter(struct yk_parameter_store *store, const struct y
 {
     const struct yk_tensor_location *place = NULL;
     YK_TRY(find(naming, set, parameter, &place));
-    if (place && parameter->saved_with_adapter && !yk_weights_has_shape(place, parameter)) {
+    if (place && parameter->saved_with_adapter && !yk_weights_tensor_has_shape(place, parameter)) {
         place = NULL; /* the base model has other classes */
     }
     if (!place) { /* its initial value is 0 */

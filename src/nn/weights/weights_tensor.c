@@ -74,8 +74,8 @@ static yk_status fail_shape(const struct yk_tensor_location *place,
     return status;
 }
 
-bool yk_weights_has_shape(const struct yk_tensor_location *place,
-                          const struct yk_parameter *parameter)
+bool yk_weights_tensor_has_shape(const struct yk_tensor_location *place,
+                                 const struct yk_parameter *parameter)
 {
     const struct yk_tensor_file_entry *entry = place->entry;
     bool same = entry->rank == parameter->rank;
@@ -89,7 +89,7 @@ yk_status yk_weights_check_tensor_shape(const struct yk_tensor_location *place,
                                         const struct yk_parameter *parameter)
 {
     const struct yk_tensor_file_entry *entry = place->entry;
-    if (!yk_weights_has_shape(place, parameter)) {
+    if (!yk_weights_tensor_has_shape(place, parameter)) {
         return fail_shape(place, parameter);
     }
     if (entry->type > YK_TENSOR_BF16) {

@@ -25,8 +25,8 @@ const char *yk_weights_saved_tensor_name(const struct yk_net *net,
                                          char buffer[YK_WEIGHTS_NAME_SIZE]);
 
 /* Returns whether the tensor has the shape of the parameter. */
-bool yk_weights_has_shape(const struct yk_tensor_location *place,
-                          const struct yk_parameter *parameter);
+bool yk_weights_tensor_has_shape(const struct yk_tensor_location *place,
+                                 const struct yk_parameter *parameter);
 
 /* Fails unless the tensor has the shape of the parameter and a floating-point type. */
 yk_status yk_weights_check_tensor_shape(const struct yk_tensor_location *place,

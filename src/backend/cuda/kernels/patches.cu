@@ -1,4 +1,4 @@
-/* Patches of images, the tokens that they become, and the accuracy of classes. */
+/* Patches of images, and the tokens that they become. */
 #include "backend/cuda/kernels.h"
 
 #include "backend/cuda/kernels/elements.cuh"
@@ -6,7 +6,6 @@
 enum {
     ROW_THREADS = 128,
     PIXELS = 8, /* pixels that a thread converts at a time, if lines are long and aligned enough */
-    RANK_THREADS = 256,
 };
 
 /* ---- patches ---- */
@@ -73,7 +72,7 @@ template <typename T> static bool has_aligned_lines(const struct yk_patchify_op 
            yk_are_rows_16_byte_aligned<T>(op->out, PIXELS);
 }
 
-void yk_cuda_patchify(struct yk_backend_lane *lane, const struct yk_patchify_op *op)
+void yk_cuda_patches_cut(struct yk_backend_lane *lane, const struct yk_patchify_op *op)
 {
     const int64_t rows = op->batch * (1 + yk_ops_patch_count(op));
     if (!yk_cuda_lane_is_ok(lane) || rows <= 0) {
@@ -124,7 +123,7 @@ template <typename W, typename T> static bool has_aligned_rows(const struct yk_p
            yk_are_rows_16_byte_aligned<W>(op->bias, op->width);
 }
 
-void yk_cuda_patch_tokens(struct yk_backend_lane *lane, const struct yk_patch_tokens_op *op)
+void yk_cuda_patches_place_tokens(struct yk_backend_lane *lane, const struct yk_patch_tokens_op *op)
 {
     if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0) {
         return;
@@ -141,46 +140,4 @@ void yk_cuda_patch_tokens(struct yk_backend_lane *lane, const struct yk_patch_to
         });
     });
     yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "patch_tokens");
-}
-
-/* ---- accuracy ---- */
-
-/* A block for each row counts the classes that are better than the target. Sums of whole numbers do
- * not depend on their order. */
-template <typename T>
-static __global__ void __launch_bounds__(RANK_THREADS) rank_targets(struct yk_accuracy_op op)
-{
-    const int64_t row = blockIdx.x;
-    const int64_t target = op.targets[row];
-    if (target < 0 || target >= op.classes) {
-        return;
-    }
-    const T *logits = static_cast<const T *>(op.logits) + row * op.stride;
-    const float own = yk_to_float(logits[target]);
-    double better = 0;
-    for (int64_t i = threadIdx.x; i < op.classes; i += RANK_THREADS) {
-        const float other = yk_to_float(logits[i]);
-        const bool lower = other < own || (other == own && i > target);
-        better += i != target && !lower ? 1 : 0; /* all others, if `own` is NaN */
-    }
-    better = yk_block_sum(better);
-    if (threadIdx.x == 0 && better < YK_ACCURACY_TOP) {
-        atomicAdd(op.hits + 1, 1.0);
-        if (better < 1) {
-            atomicAdd(op.hits, 1.0);
-        }
-    }
-}
-
-void yk_cuda_accuracy(struct yk_backend_lane *lane, const struct yk_accuracy_op *op)
-{
-    if (!yk_cuda_lane_is_ok(lane) || op->rows <= 0) {
-        return;
-    }
-    cudaStream_t stream = yk_cuda_lane_stream(lane);
-    yk_dispatch_type(op->type, [&](auto number) {
-        using T = decltype(number);
-        rank_targets<T><<<static_cast<unsigned>(op->rows), RANK_THREADS, 0, stream>>>(*op);
-    });
-    yk_cuda_lane_check_cuda_error(lane, cudaGetLastError(), "accuracy");
 }
