@@ -3,7 +3,8 @@
 
     compare_conversations.py YOKE TOKENIZER TEMPLATE…
 
-TOKENIZER is the folder of a tokenizer (tokenizer.json and tokenizer_config.json), TEMPLATE a .jinja file or a
+TOKENIZER is the folder of a tokenizer (tokenizer.json and tokenizer_config.json), which is read as it stands:
+transformers' own classes for some families build another one from its vocabulary. TEMPLATE is a .jinja file or a
 folder of them, such as llama.cpp's models/templates. Every template writes each of the conversations below, by
 transformers and by `yoke tokenize --chat --json`; where the one raises an exception, so must the other. Masks are
 transformers' own for templates with generation blocks, else those of tests/oracle/chat_mask.py.
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from transformers import AutoTokenizer
+from transformers import PreTrainedTokenizerFast
 
 import chat_mask
 
@@ -151,7 +152,7 @@ def compare(yoke, folder, name, tokenizer, template):
 
 def main():
     yoke, source = sys.argv[1:3]
-    tokenizer = AutoTokenizer.from_pretrained(source)
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(source)
     templates = [path for name in sys.argv[3:] for path in
                  (sorted(pathlib.Path(name).glob("*.jinja")) if pathlib.Path(name).is_dir() else [pathlib.Path(name)])]
     totals = [0, 0, 0]
