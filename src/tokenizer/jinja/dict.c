@@ -148,7 +148,7 @@ static void index_entry(struct yk_jinja_dict *dict, int64_t entry)
 
 static yk_status make_index(struct yk_jinja_run *run, struct yk_jinja_dict *dict)
 {
-    uint64_t slots = 4 * SMALL;
+    uint64_t slots = (uint64_t)4 * SMALL;
     while (slots < 2 * (uint64_t)dict->capacity) {
         slots *= 2;
     }

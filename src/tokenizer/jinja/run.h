@@ -67,8 +67,9 @@ static inline void yk_jinja_run_leave(struct yk_jinja_run *run)
 #define YK_JINJA_TRY_NEW(run, pointer, count)                                                      \
     do {                                                                                           \
         void *yk_jinja_memory_ = NULL;                                                             \
-        YK_TRY(                                                                                    \
-            yk_jinja_run_allocate((run), (size_t)(count), sizeof *(pointer), &yk_jinja_memory_));  \
+        /* NOLINTNEXTLINE(bugprone-sizeof-expression): may be an array of pointers */              \
+        const size_t yk_jinja_size_ = sizeof *(pointer);                                           \
+        YK_TRY(yk_jinja_run_allocate((run), (size_t)(count), yk_jinja_size_, &yk_jinja_memory_));  \
         (pointer) = yk_jinja_memory_;                                                              \
     } while (0)
 
