@@ -177,8 +177,8 @@ static void select_share(struct yk_rank_micro_batch *slice,
     own->target_tokens = own->target_tokens ? own->target_tokens + begin * target : NULL;
 }
 
-/* Reads the rank's own samples, of which `left` remain for all ranks. The number of the other ranks'
- * targets is known. */
+/* Reads the rank's own samples, of which `left` remain for all ranks. The number of the other
+ * ranks' targets is known. */
 static yk_status read_own(struct yk_batch_prefetcher *prefetcher, int64_t first, int64_t left,
                           int32_t number, struct yk_rank_micro_batch *slice)
 {
@@ -188,8 +188,8 @@ static yk_status read_own(struct yk_batch_prefetcher *prefetcher, int64_t first,
     const int64_t end = yk_number_min(planned->first + planned->count, all);
     slice->own.sequence = prefetcher->sampler->sequence;
     if (end > begin) {
-        YK_TRY(yk_sampler_fetch_slice(prefetcher->sampler, first + begin, end - begin,
-                                      &slice->own));
+        YK_TRY(
+            yk_sampler_fetch_slice(prefetcher->sampler, first + begin, end - begin, &slice->own));
     }
     slice->all = all;
     slice->first = begin;

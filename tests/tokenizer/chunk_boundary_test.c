@@ -180,7 +180,7 @@ static void spaced_words_are_cut_before_single_spaces(void **state)
     static const struct {
         const char *name;
         bool some;
-    } files[] = {{"t5", true},      {"xlm", false},   {"gemma", false}, {"mistral", false},
+    } files[] = {{"t5", true},      {"xlm", false},  {"gemma", false}, {"mistral", false},
                  {"llama2", false}, {"clip", false}, {"words", false}};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct yk_text path = {0};
