@@ -85,13 +85,13 @@ static yk_status refuse_dropout(const struct yk_json *model)
 /* The token of the character that represents a byte, with a suffix; -1 if there is none. */
 static int32_t byte_token(const struct yk_token_map *map, int byte, const char *suffix)
 {
-    char name[YK_UTF8_MAX_BYTES + MAX_SUFFIX_BYTES];
+    char name[YK_UTF8_MAX_BYTES + MAX_SUFFIX_BYTES + 1];
     const size_t length = strlen(suffix);
     const size_t used = yk_utf8_encode(yk_byte_level_character_of_byte((unsigned char)byte), name);
     if (length > MAX_SUFFIX_BYTES) {
         return -1;
     }
-    memcpy(name + used, suffix, length);
+    memcpy(name + used, suffix, length + 1);
     return yk_token_map_find_id(map, name, used + length);
 }
 

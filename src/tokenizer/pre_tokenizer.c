@@ -46,7 +46,7 @@ static yk_status read_stage(const struct yk_json *node, const char *type,
     if (out->count == MAX_STAGES) {
         return yk_fail(YK_ERROR_INPUT, "a Sequence of more than %d", MAX_STAGES);
     }
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (strcmp(type, kinds[i]->type) == 0) {
             YK_TRY_GROW_ARRAY(out->stages, out->capacity, out->count);
             struct yk_pre_tokenizer_stage *stage = &out->stages[out->count++];
@@ -120,7 +120,8 @@ bool yk_pre_tokenizer_depends_on_start(const struct yk_pre_tokenizer *pre_tokeni
 
 void yk_pre_tokenizer_workspace_free(struct yk_pre_tokenizer_workspace *workspace)
 {
-    for (size_t i = 0; workspace->buffers && i < MAX_STAGES * YK_PRE_TOKENIZER_BUFFERS; i++) {
+    for (size_t i = 0; workspace->buffers && i < (size_t)MAX_STAGES * YK_PRE_TOKENIZER_BUFFERS;
+         i++) {
         yk_aligned_text_free(&workspace->buffers[i]);
     }
     free(workspace->buffers);
