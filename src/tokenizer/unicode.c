@@ -110,13 +110,24 @@ static size_t find_uncommon_character(const char *text, size_t length, size_t at
     }
 }
 
+/* U+11A7 lies before the final consonants of Hangul and composes with nothing, but utf8proc
+ * composes it with a syllable that has none. */
+static bool is_inert(uint32_t character)
+{
+    enum {
+        BEFORE_FINAL_CONSONANTS = 0x11a7
+    };
+    return character == BEFORE_FINAL_CONSONANTS ||
+           yk_unicode_is_in_category(character, YK_UNICODE_INERT);
+}
+
 bool yk_unicode_has_inert(const char *text, size_t length)
 {
     for (size_t at = find_uncommon_character(text, length, 0); at < length;
          at = find_uncommon_character(text, length, at)) {
         uint32_t character = 0;
         const size_t used = yk_utf8_decode(text + at, length - at, &character);
-        if (used > 0 && yk_unicode_is_in_category(character, YK_UNICODE_INERT)) {
+        if (used > 0 && is_inert(character)) {
             return true;
         }
         at += used ? used : 1;
@@ -257,7 +268,7 @@ int32_t yk_unicode_decompose_character(uint32_t character, bool compatible,
 {
     utf8proc_int32_t parts[YK_UNICODE_MAX_DECOMPOSED];
     int boundary = 0;
-    if (yk_unicode_is_in_category(character, YK_UNICODE_INERT)) {
+    if (is_inert(character)) {
         out[0] = character;
         return 1;
     }
@@ -276,7 +287,7 @@ int32_t yk_unicode_decompose_character(uint32_t character, bool compatible,
 
 int32_t yk_unicode_combining_class(uint32_t character)
 {
-    return yk_unicode_is_in_category(character, YK_UNICODE_INERT)
+    return is_inert(character)
                ? 0
                : utf8proc_get_property((utf8proc_int32_t)character)->combining_class;
 }
@@ -284,10 +295,9 @@ int32_t yk_unicode_combining_class(uint32_t character)
 uint32_t yk_unicode_compose_pair(uint32_t first, uint32_t second)
 {
     utf8proc_int32_t pair[] = {(utf8proc_int32_t)first, (utf8proc_int32_t)second};
-    if (yk_unicode_is_in_category(first, YK_UNICODE_INERT) ||
-        yk_unicode_is_in_category(second, YK_UNICODE_INERT) ||
+    if (is_inert(first) || is_inert(second) ||
         utf8proc_normalize_utf32(pair, 2, options_of(YK_UNICODE_NFC)) != 1 ||
-        yk_unicode_is_in_category((uint32_t)pair[0], YK_UNICODE_INERT)) {
+        is_inert((uint32_t)pair[0])) {
         return 0;
     }
     return (uint32_t)pair[0];

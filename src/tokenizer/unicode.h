@@ -106,7 +106,8 @@ enum yk_unicode_normal_form {
     YK_UNICODE_NFKD
 };
 
-/* Returns whether a text has a character of YK_UNICODE_INERT. */
+/* Returns whether a text has a character of YK_UNICODE_INERT, or another one that
+ * yk_unicode_normalize() composes by mistake. */
 bool yk_unicode_has_inert(const char *text, size_t length);
 
 /* Appends a normal form of UTF-8 text to `out` (Unicode Standard Annex #15). Does not know of

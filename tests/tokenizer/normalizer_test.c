@@ -77,6 +77,25 @@ static void a_long_text_is_normalized_as_its_parts_are(void **state)
     yk_normalizer_destroy(normalizer);
 }
 
+/* Unicode Standard, section 3.12: a final consonant is U+11A8 to U+11C2, so U+11A7 stays. */
+static void what_lies_before_the_final_consonants_of_hangul_is_not_joined(void **state)
+{
+    (void)state;
+    static const char syllable[] = "\xeb\xaf\xb8\xe1\x86\xa7";   /* U+BBF8, U+11A7 */
+    static const char with_final[] = "\xeb\xaf\xb8\xe1\x86\xa8"; /* U+BBF8, U+11A8 */
+    static const struct sample samples[] = {
+        {syllable, sizeof syllable - 1, syllable, sizeof syllable - 1},
+        {with_final, sizeof with_final - 1, "\xeb\xaf\xb9", 3}, /* U+BBF9 */
+    };
+    static const char *const forms[] = {"{\"type\": \"NFC\"}", "{\"type\": \"NFKC\"}"};
+    for (size_t i = 0; i < 2; i++) {
+        struct yk_normalizer *normalizer = read_normalizer(forms[i]);
+        check(normalizer, &samples[0], forms[i]);
+        check(normalizer, &samples[1], forms[i]);
+        yk_normalizer_destroy(normalizer);
+    }
+}
+
 static void no_normalizer_leaves_a_text_as_it_is(void **state)
 {
     (void)state;
@@ -149,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_of_all_scripts_become_what_hugging_face_makes_of_them),
         cmocka_unit_test(a_long_text_is_normalized_as_its_parts_are),
+        cmocka_unit_test(what_lies_before_the_final_consonants_of_hangul_is_not_joined),
         cmocka_unit_test(no_normalizer_leaves_a_text_as_it_is),
         cmocka_unit_test(what_is_not_known_is_refused_by_its_name),
         cmocka_unit_test(sequences_inside_each_other_end_somewhere),
