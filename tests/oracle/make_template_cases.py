@@ -549,6 +549,9 @@ range(3)
 range(0)
 range(3)[1]
 range(10)[2:5] | list
+range(3)[::2]
+range(9)[::-2]
+range(1, 9, 2)[1:]
 range(100001) | list
 range(1, 2, 0)
 5 in range(10)

@@ -69,6 +69,7 @@ yk_status yk_jinja_attribute_get(struct yk_jinja_run *run, struct yk_jinja_value
 /* The items of a slice, as Python's slice.indices() has them. */
 struct indices {
     int64_t start;
+    int64_t stop;
     int64_t step;
     int64_t count;
 };
@@ -113,6 +114,7 @@ static yk_status find_indices(const struct yk_jinja_slice *slice, int64_t length
     /* Nothing is longer than the step then, and the count stays right. */
     step = step > length + 1 ? length + 1 : step < -length - 1 ? -length - 1 : step;
     out->start = start;
+    out->stop = stop;
     out->step = step;
     out->count = backwards ? (start > stop ? (start - stop - 1) / -step + 1 : 0)
                            : (stop > start ? (stop - start - 1) / step + 1 : 0);
@@ -139,7 +141,7 @@ static yk_status slice_range(struct yk_jinja_run *run, const struct yk_jinja_ran
     made->start = range->start + indices->start * range->step;
     made->step = range->step * indices->step;
     made->count = indices->count;
-    made->stop = made->start + made->step * made->count;
+    made->stop = range->start + indices->stop * range->step;
     *out = (struct yk_jinja_value){.kind = YK_JINJA_RANGE, .as.range = made};
     return YK_OK;
 }
