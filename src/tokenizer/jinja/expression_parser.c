@@ -154,6 +154,24 @@ static bool skip_comparison(struct yk_jinja_parser *parser, enum yk_jinja_compar
     return false;
 }
 
+/* Adds a comparison to an array that grows as `list` does, before the item is added to it. */
+static yk_status append_comparison(struct yk_jinja_parser *parser,
+                                   const struct yk_jinja_expression_list *list,
+                                   enum yk_jinja_comparison comparison,
+                                   enum yk_jinja_comparison **array)
+{
+    if (list->count == list->capacity) {
+        enum yk_jinja_comparison *more = NULL;
+        YK_TRY_NEW(parser->syntax->arena, more, (size_t)list->count * 2 + 4);
+        for (int32_t i = 0; *array && i < list->count; i++) {
+            more[i] = (*array)[i];
+        }
+        *array = more;
+    }
+    (*array)[list->count] = comparison;
+    return YK_OK;
+}
+
 /* a < b < c: the comparisons are as many as the items. */
 static yk_status read_comparison(struct yk_jinja_parser *parser, struct yk_jinja_expression **out)
 {
@@ -166,17 +184,9 @@ static yk_status read_comparison(struct yk_jinja_parser *parser, struct yk_jinja
     *out = first;
     while (skip_comparison(parser, &comparison)) {
         struct yk_jinja_expression *item = NULL;
-        enum yk_jinja_comparison *more = NULL;
         YK_TRY(read_sum(parser, &item));
+        YK_TRY(append_comparison(parser, &list, comparison, &comparisons));
         YK_TRY(yk_jinja_parser_append(parser, &list, item));
-        if (list.count == 1 || (list.count & (list.count - 1)) == 0) {
-            YK_TRY_NEW(parser->syntax->arena, more, (size_t)list.count * 2);
-            for (int32_t i = 0; i + 1 < list.count; i++) {
-                more[i] = comparisons[i];
-            }
-            comparisons = more;
-        }
-        comparisons[list.count - 1] = comparison;
     }
     if (list.count == 0) {
         return YK_OK;

@@ -475,11 +475,10 @@ static yk_status read_function_name(struct yk_jinja_parser *parser,
 
 static yk_status read_filter(struct yk_jinja_parser *parser, struct yk_jinja_expression **out)
 {
-    const struct yk_jinja_string *name = NULL;
     const int32_t line = parser->token->line;
-    YK_TRY(read_function_name(parser, &name));
     YK_TRY(yk_jinja_parser_new_parent(parser, YK_JINJA_FILTER, line, *out, NULL, out));
-    (*out)->attribute = name;
+    YK_TRY(read_function_name(parser, &(*out)->attribute));
+    const struct yk_jinja_string *name = (*out)->attribute;
     (*out)->as.function = parser->library->find_filter(name->bytes, name->length);
     return read_arguments(parser, *out);
 }
@@ -517,11 +516,10 @@ static yk_status read_test(struct yk_jinja_parser *parser, struct yk_jinja_expre
 {
     const int32_t line = parser->token->line;
     const bool negated = yk_jinja_parser_skip_name(parser, "not");
-    const struct yk_jinja_string *name = NULL;
-    YK_TRY(read_function_name(parser, &name));
     YK_TRY(yk_jinja_parser_new_parent(parser, YK_JINJA_TEST, line, *out, NULL, out));
     struct yk_jinja_expression *test = *out;
-    test->attribute = name;
+    YK_TRY(read_function_name(parser, &test->attribute));
+    const struct yk_jinja_string *name = test->attribute;
     test->as.function = parser->library->find_test(name->bytes, name->length);
     if (!yk_jinja_parser_at_operator(parser, '(') && at_bare_argument(parser)) {
         struct argument_reader reader = {0};
