@@ -15,7 +15,8 @@ struct dependency {
     const char *files; /* names to try, newest first, with spaces between them */
     const char *compiled;
     const char *symbol; /* a function that returns the version as text; NULL: call `version` */
-    /* Writes the version of the loaded library; false: the library does not report it. */
+    /* Writes the version of the loaded library; false: the library does not report it. NULL, as
+     * `symbol`: no library of this kind does. */
     bool (*version)(void *handle, char out[YK_DOCTOR_VERSION_SIZE]);
 };
 
@@ -102,13 +103,6 @@ static bool png_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
     return answer && copy_first_number(answer, out);
 }
 
-static bool no_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
-{
-    (void)handle;
-    (void)out;
-    return false;
-}
-
 static bool cuda_version(void *handle, char out[YK_DOCTOR_VERSION_SIZE])
 {
     int (*ask)(int *) = NULL;
@@ -189,7 +183,7 @@ static const struct dependency dependencies[] = {
     {"zlib", "gzip data", "zlib1g", "libz.so.1", .symbol = "zlibVersion"},
     {"libpng", "PNG pictures", "libpng16-16", "libpng16.so.16", .version = png_version},
     {"libjpeg-turbo", "JPEG pictures", "libjpeg62-turbo", "libjpeg.so.62 libjpeg.so.8",
-     .version = no_version},
+     .version = NULL},
     {"CUDA driver", "training on NVIDIA GPUs", "libcuda1", "libcuda.so.1", .version = cuda_version},
     {"NVML", "finding NVIDIA GPUs", "libnvidia-ml1", "libnvidia-ml.so.1", .version = nvml_version},
     {"cuBLASLt", "training on NVIDIA GPUs", "libcublaslt11",
@@ -206,8 +200,9 @@ static bool find_dependency(const struct dependency *library, char out[YK_DOCTOR
     if (!handle) {
         return false;
     }
-    if (!(library->symbol ? ask_for_text(handle, library->symbol, out)
-                          : library->version(handle, out))) {
+    const bool known = library->symbol ? ask_for_text(handle, library->symbol, out)
+                                       : library->version && library->version(handle, out);
+    if (!known) {
         snprintf(out, YK_DOCTOR_VERSION_SIZE, "unknown version");
     }
     return true;
