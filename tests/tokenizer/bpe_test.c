@@ -287,93 +287,129 @@ static void characters_with_no_token_are_left_out_or_unknown(void **state)
     yk_token_map_destroy(map);
 }
 
-/* Rules of "▁", "a", "b" and ".", some of which cross the places where a word may be cut. The word
- * of spans is never cut from the cache: tokens and spans must agree with the definition. */
+/* A model of random rules of "▁", "a", "b" and ".", some of which cross the places where a word may
+ * be cut. */
+enum {
+    LETTERS = 4,
+    RULES = 5,
+    MAX_WORD = 40
+};
+
+static const char *const letters[LETTERS] = {"\xe2\x96\x81", "a", "b", "."};
+
+struct random_model {
+    struct yk_text names[LETTERS + RULES]; /* by id */
+    struct rules rules;
+    struct yk_token_map *map;
+    struct yk_bpe *bpe;
+    struct yk_word_cache *cache;
+    struct yk_bpe_word word;
+};
+
+/* The rules number tokens as bytes are numbered: letters first, merged tokens from 256 on. */
+static int rule_id(int id)
+{
+    return id < LETTERS ? id : id - LETTERS + 256;
+}
+
+static void add_random_rules(struct random_model *model, struct yk_random *random,
+                             struct yk_text *json)
+{
+    int known = LETTERS;
+    while (model->rules.count < RULES) {
+        const int left = (int)yk_random_below(random, known);
+        const int right = (int)yk_random_below(random, known);
+        struct yk_text *name = &model->names[known];
+        name->length = 0;
+        yk_text_addf(name, "%s%s", model->names[left].bytes, model->names[right].bytes);
+        if (yk_token_map_find_id(model->map, name->bytes, name->length) >= 0) {
+            continue;
+        }
+        assert_ok(yk_token_map_add(model->map, name->bytes, name->length, known));
+        yk_text_addf(json, "%s[\"%s\", \"%s\"]", model->rules.count > 0 ? ", " : "",
+                     model->names[left].bytes, model->names[right].bytes);
+        model->rules.left[model->rules.count] = rule_id(left);
+        model->rules.right[model->rules.count++] = rule_id(right);
+        known++;
+    }
+}
+
+static void open_random_model(struct yk_random *random, struct random_model *model)
+{
+    struct yk_text json = {0};
+    struct yk_json *root = NULL;
+    *model = (struct random_model){0};
+    assert_ok(yk_token_map_create(&model->map));
+    for (int i = 0; i < LETTERS; i++) {
+        yk_text_add(&model->names[i], letters[i]);
+        assert_ok(yk_token_map_add(model->map, letters[i], strlen(letters[i]), i));
+    }
+    yk_text_add(&json, "{\"merges\": [");
+    add_random_rules(model, random, &json);
+    yk_text_add(&json, "]}");
+    assert_ok(yk_json_parse(json.bytes, json.length, &root));
+    assert_ok(yk_bpe_from_json(root, model->map, false, &model->bpe));
+    assert_ok(yk_word_cache_create(&model->cache));
+    yk_json_destroy(root);
+    yk_text_free(&json);
+}
+
+static void close_random_model(struct random_model *model)
+{
+    for (int i = 0; i < LETTERS + RULES; i++) {
+        yk_text_free(&model->names[i]);
+    }
+    yk_bpe_merge_word_free(&model->word);
+    yk_word_cache_destroy(model->cache);
+    yk_bpe_destroy(model->bpe);
+    yk_token_map_destroy(model->map);
+}
+
+/* The word of spans is never cut from the cache: tokens and spans must agree with the definition.
+ */
+static void check_random_word(struct random_model *model, struct yk_random *random)
+{
+    int32_t expected[MAX_WORD];
+    struct yk_text text = {0};
+    struct yk_token_ids ids = {0};
+    struct yk_token_ids again = {0};
+    struct yk_token_spans spans = {0};
+    for (int k = 0; k < MAX_WORD; k++) {
+        expected[k] = (int32_t)yk_random_below(random, LETTERS);
+        yk_text_add(&text, letters[expected[k]]);
+    }
+    const int count = merge_by_definition(&model->rules, expected, MAX_WORD);
+    assert_ok(yk_bpe_encode(model->bpe, model->cache, &model->word, text.bytes, text.length, &ids));
+    assert_ok(yk_bpe_encode_with_spans(model->bpe, &model->word, text.bytes, text.length, &again,
+                                       &spans));
+    assert_int_equal(ids.count, count);
+    assert_int_equal(again.count, count);
+    size_t at = 0;
+    for (int k = 0; k < count; k++) {
+        const int id = expected[k] < LETTERS ? expected[k] : expected[k] - 256 + LETTERS;
+        assert_int_equal(ids.items[k], id);
+        assert_int_equal(again.items[k], id);
+        assert_int_equal(spans.items[k].begin, at);
+        at += model->names[id].length;
+        assert_int_equal(spans.items[k].end, at);
+    }
+    yk_text_free(&text);
+    yk_token_ids_free(&ids);
+    yk_token_ids_free(&again);
+    yk_token_spans_free(&spans);
+}
+
 static void words_that_are_cut_have_the_tokens_of_the_whole(void **state)
 {
     (void)state;
-    enum {
-        LETTERS = 4,
-        RULES = 5,
-        MAX_WORD = 40
-    };
-    static const char *const letters[LETTERS] = {"\xe2\x96\x81", "a", "b", "."};
     struct yk_random random = yk_random_from_seed(3);
     for (int round = 0; round < 400; round++) {
-        struct yk_text names[LETTERS + RULES] = {0};
-        struct yk_text json = {0};
-        struct yk_json *root = NULL;
-        struct yk_token_map *map = NULL;
-        struct yk_bpe *bpe = NULL;
-        struct yk_word_cache *cache = NULL;
-        struct yk_bpe_word word = {0};
-        struct rules rules = {0};
-        int known = LETTERS;
-        assert_ok(yk_token_map_create(&map));
-        for (int i = 0; i < LETTERS; i++) {
-            yk_text_add(&names[i], letters[i]);
-            assert_ok(yk_token_map_add(map, letters[i], strlen(letters[i]), i));
-        }
-        yk_text_add(&json, "{\"merges\": [");
-        while (rules.count < RULES) {
-            const int left = (int)yk_random_below(&random, known);
-            const int right = (int)yk_random_below(&random, known);
-            struct yk_text *name = &names[known];
-            name->length = 0;
-            yk_text_addf(name, "%s%s", names[left].bytes, names[right].bytes);
-            if (yk_token_map_find_id(map, name->bytes, name->length) >= 0) {
-                continue;
-            }
-            assert_ok(yk_token_map_add(map, name->bytes, name->length, known));
-            yk_text_addf(&json, "%s[\"%s\", \"%s\"]", rules.count > 0 ? ", " : "",
-                         names[left].bytes, names[right].bytes);
-            rules.left[rules.count] = left < LETTERS ? left : left - LETTERS + 256;
-            rules.right[rules.count++] = right < LETTERS ? right : right - LETTERS + 256;
-            known++;
-        }
-        yk_text_add(&json, "]}");
-        assert_ok(yk_json_parse(json.bytes, json.length, &root));
-        assert_ok(yk_bpe_from_json(root, map, false, &bpe));
-        assert_ok(yk_word_cache_create(&cache));
+        struct random_model model;
+        open_random_model(&random, &model);
         for (int i = 0; i < 10; i++) {
-            int32_t expected[MAX_WORD];
-            struct yk_text text = {0};
-            struct yk_token_ids ids = {0};
-            struct yk_token_ids again = {0};
-            struct yk_token_spans spans = {0};
-            for (int k = 0; k < MAX_WORD; k++) {
-                expected[k] = (int32_t)yk_random_below(&random, LETTERS);
-                yk_text_add(&text, letters[expected[k]]);
-            }
-            const int count = merge_by_definition(&rules, expected, MAX_WORD);
-            assert_ok(yk_bpe_encode(bpe, cache, &word, text.bytes, text.length, &ids));
-            assert_ok(
-                yk_bpe_encode_with_spans(bpe, &word, text.bytes, text.length, &again, &spans));
-            assert_int_equal(ids.count, count);
-            assert_int_equal(again.count, count);
-            size_t at = 0;
-            for (int k = 0; k < count; k++) {
-                const int id = expected[k] < LETTERS ? expected[k] : expected[k] - 256 + LETTERS;
-                assert_int_equal(ids.items[k], id);
-                assert_int_equal(again.items[k], id);
-                assert_int_equal(spans.items[k].begin, at);
-                at += names[id].length;
-                assert_int_equal(spans.items[k].end, at);
-            }
-            yk_text_free(&text);
-            yk_token_ids_free(&ids);
-            yk_token_ids_free(&again);
-            yk_token_spans_free(&spans);
+            check_random_word(&model, &random);
         }
-        for (int i = 0; i < LETTERS + RULES; i++) {
-            yk_text_free(&names[i]);
-        }
-        yk_text_free(&json);
-        yk_bpe_merge_word_free(&word);
-        yk_word_cache_destroy(cache);
-        yk_bpe_destroy(bpe);
-        yk_token_map_destroy(map);
-        yk_json_destroy(root);
+        close_random_model(&model);
     }
 }
 

@@ -40,7 +40,7 @@ static void make_map(struct map *out)
     set_unit(out, A ^ 6, LEAF | 0);
     set_unit(out, B, OFFSET(8) | HAS_LEAF | 'b');
     set_unit(out, B ^ 8, LEAF | 2);
-    memcpy(out->bytes + 4 + 4 * UNITS, replacements, sizeof replacements);
+    memcpy(out->bytes + 4 + (size_t)4 * UNITS, replacements, sizeof replacements);
 }
 
 static void the_shortest_key_is_found(void **state)
@@ -93,7 +93,7 @@ static void a_broken_map_is_refused(void **state)
     bytes.bytes[bytes.length - 2] = 0xff;
     refuse(&bytes, "byte 1 of the replacements is not UTF-8");
     make_map(&bytes);
-    memcpy(bytes.bytes + 4 + 4 * UNITS, "\xc3\xa9", 2); /* é */
+    memcpy(bytes.bytes + 4 + (size_t)4 * UNITS, "\xc3\xa9", 2); /* é */
     set_unit(&bytes, A ^ 6, LEAF | 1);
     refuse(&bytes, "unit 102 of the trie points into a character of the replacements");
 }

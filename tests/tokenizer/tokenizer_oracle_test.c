@@ -137,7 +137,7 @@ static void check_spans(struct oracle *oracle, const char *line, const struct yk
                                                line, YK_ADD_SPECIAL_TOKENS_NO, &given_ids, &given));
     check_ids(line, &given_ids, ids);
     assert_int_equal(given.count, expected.count);
-    for (int64_t i = 0; i < given.count; i++) {
+    for (int64_t i = 0; expected.items && i < given.count; i++) {
         if (given.items[i].begin != expected.items[i].begin ||
             given.items[i].end != expected.items[i].end) {
             fail_msg("\"%s\": token %d is from %zu to %zu, expected %zu to %zu", line, (int)i,
