@@ -75,6 +75,40 @@ void yk_text_add_bytes(struct yk_text *text, const char *bytes, size_t length)
     text->bytes[text->length] = '\0';
 }
 
+static size_t count_bytes(const char *bytes, size_t length, char byte)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < length; i++) {
+        count += bytes[i] == byte;
+    }
+    return count;
+}
+
+void yk_text_add_replacing(struct yk_text *text, const char *bytes, size_t length, char from,
+                           const char *to, size_t to_length)
+{
+    const size_t count = count_bytes(bytes, length, from);
+    size_t added = 0;
+    if (__builtin_mul_overflow(count, to_length, &added) ||
+        __builtin_add_overflow(added, length - count, &added)) {
+        text->failed = true;
+    }
+    if (!yk_text_reserve(text, added)) {
+        return;
+    }
+    char *at = text->bytes + text->length;
+    for (size_t i = 0; i < length; i++) {
+        if (bytes[i] == from) {
+            memcpy(at, to, to_length);
+            at += to_length;
+        } else {
+            *at++ = bytes[i];
+        }
+    }
+    *at = '\0';
+    text->length += added;
+}
+
 void yk_text_add(struct yk_text *text, const char *words)
 {
     yk_text_add_bytes(text, words, strlen(words));

@@ -39,6 +39,9 @@ bool yk_text_reserve(struct yk_text *text, size_t more);
 
 void yk_text_add(struct yk_text *text, const char *words);
 void yk_text_add_bytes(struct yk_text *text, const char *bytes, size_t length);
+/* Appends bytes with `to` for each byte `from`. */
+void yk_text_add_replacing(struct yk_text *text, const char *bytes, size_t length, char from,
+                           const char *to, size_t to_length);
 void yk_text_add_repeated(struct yk_text *text, const char *words, size_t times);
 void yk_text_addf(struct yk_text *text, const char *format, ...) YK_PRINTF_LIKE(2, 3);
 

@@ -50,10 +50,25 @@ size_t yk_utf8_encode(uint32_t character, char out[YK_UTF8_MAX_BYTES])
     return count;
 }
 
+/* Whether the next eight bytes are ASCII without zeros. */
+static bool are_eight_ascii(const char *bytes)
+{
+    static const uint64_t ones = UINT64_C(0x0101010101010101);
+    static const uint64_t tops = UINT64_C(0x8080808080808080);
+    uint64_t eight = 0;
+    memcpy(&eight, bytes, sizeof eight);
+    /* Subtracting 1 from each byte gives a 0 the top bit, and no ASCII byte above 0. */
+    return ((eight | (eight - ones)) & tops) == 0;
+}
+
 size_t yk_utf8_valid_prefix_length(const char *bytes, size_t length)
 {
     size_t at = 0;
     while (at < length) {
+        if (length - at >= sizeof(uint64_t) && are_eight_ascii(bytes + at)) {
+            at += sizeof(uint64_t);
+            continue;
+        }
         uint32_t character = 0;
         const size_t used = yk_utf8_decode(bytes + at, length - at, &character);
         if (used == 0 || character == 0) {
@@ -76,12 +91,10 @@ struct yk_utf8_position yk_utf8_position_of_byte(const char *bytes, size_t at)
 {
     struct yk_utf8_position place = {.line = 1, .column = 1};
     for (size_t i = 0; i < at; i++) {
-        if (bytes[i] == '\n') {
-            place.line++;
-            place.column = 1;
-        } else if (((unsigned char)bytes[i] & 0xc0) != 0x80) {
-            place.column++;
-        }
+        place.line += bytes[i] == '\n';
+    }
+    for (size_t i = at; i > 0 && bytes[i - 1] != '\n'; i--) {
+        place.column += ((unsigned char)bytes[i - 1] & 0xc0) != 0x80;
     }
     return place;
 }

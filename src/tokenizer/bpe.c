@@ -95,12 +95,19 @@ static int32_t byte_token(const struct yk_token_map *map, int byte, const char *
     return yk_token_map_find_id(map, name, used + length);
 }
 
+/* Whether UTF-8 text may contain a byte. */
+static bool is_utf8_byte(int byte)
+{
+    return byte < 0xf5 && byte != 0xc0 && byte != 0xc1;
+}
+
 bool yk_bpe_reads_bytes(const struct yk_json *model, const struct yk_token_map *map)
 {
     const char *suffix = get_string(model, "end_of_word_suffix");
     bool complete = *get_string(model, "continuing_subword_prefix") == '\0';
     for (int byte = 0; byte < BYTES && complete; byte++) {
-        complete = byte_token(map, byte, "") >= 0 && byte_token(map, byte, suffix) >= 0;
+        complete = !is_utf8_byte(byte) ||
+                   (byte_token(map, byte, "") >= 0 && byte_token(map, byte, suffix) >= 0);
     }
     return complete;
 }
@@ -254,6 +261,16 @@ static yk_status read_merge(const struct yk_json *node, int32_t rank, struct yk_
     return YK_OK;
 }
 
+/* Characters that are alone are cut off from every other one, too. */
+static void add_cuts_next_to_alone(struct yk_bpe *bpe)
+{
+    for (int before = 0; before < ASCII; before++) {
+        for (int after = 0; after < ASCII; after++) {
+            bpe->cuts_between[before][after] |= bpe->is_alone[before] || bpe->is_alone[after];
+        }
+    }
+}
+
 /* Also determines where words can be cut. */
 static yk_status read_merges(const struct yk_json *model, struct yk_bpe *bpe)
 {
@@ -279,6 +296,7 @@ static yk_status read_merges(const struct yk_json *model, struct yk_bpe *bpe)
                                                    i, NULL);
     }
     yk_text_free(&joined);
+    add_cuts_next_to_alone(bpe);
     return status;
 }
 
@@ -489,17 +507,15 @@ static bool is_metaspace_at(const char *bytes, size_t length, size_t at)
     return length - at >= unit && memcmp(bytes + at, metaspace, unit) == 0;
 }
 
-/* Whether no merge crosses the place before byte `at`, which is not the first one. */
-static bool is_cut(const struct yk_bpe *bpe, const char *bytes, size_t length, size_t at)
+/* Whether no merge crosses the place before byte `at`, which is not the first one, if one of the
+ * two characters there is not ASCII. */
+static bool is_cut_at_other(const struct yk_bpe *bpe, const char *bytes, size_t length, size_t at)
 {
     const size_t unit = sizeof metaspace - 1;
     const unsigned char before = (unsigned char)bytes[at - 1];
     const unsigned char after = (unsigned char)bytes[at];
     if ((before < ASCII && bpe->is_alone[before]) || (after < ASCII && bpe->is_alone[after])) {
         return true;
-    }
-    if (before < ASCII && after < ASCII) {
-        return bpe->cuts_between[before][after];
     }
     return after == (unsigned char)metaspace[0] && bpe->cuts_metaspace &&
            is_metaspace_at(bytes, length, at) &&
@@ -509,9 +525,15 @@ static bool is_cut(const struct yk_bpe *bpe, const char *bytes, size_t length, s
 /* The end of the part of a word that begins at `begin`. */
 static size_t find_cut(const struct yk_bpe *bpe, const char *bytes, size_t length, size_t begin)
 {
+    unsigned char before = (unsigned char)bytes[begin];
     size_t at = begin + 1;
-    while (at < length && !is_cut(bpe, bytes, length, at)) {
-        at++;
+    for (; at < length; at++) {
+        const unsigned char after = (unsigned char)bytes[at];
+        if ((before | after) < ASCII ? bpe->cuts_between[before][after]
+                                     : is_cut_at_other(bpe, bytes, length, at)) {
+            break;
+        }
+        before = after;
     }
     return at;
 }

@@ -36,8 +36,9 @@
 struct yk_bpe;
 struct yk_bpe_word;
 
-/* Returns whether words may be given as bytes: the vocabulary has a token for each of the 256
- * bytes, also with the suffix of words if there is one, and no prefix is added to characters. */
+/* Returns whether words may be given as bytes: the vocabulary has a token for each byte of
+ * UTF-8 text, also with the suffix of words if there is one, and no prefix is added to characters.
+ */
 bool yk_bpe_reads_bytes(const struct yk_json *model, const struct yk_token_map *map);
 
 /* Reads the "model" of a tokenizer.json. `map` is the vocabulary of the model. If `bytes`, words

@@ -6,6 +6,7 @@ enum {
     FIRST_OTHER = 0x100,
     OTHERS = 68, /* 0x00 to 0x20, 0x7f to 0xa0 and 0xad */
     SOFT_HYPHEN = 0xad,
+    MAX_CHARACTER_BYTES = 2,
     CHUNK = 64 /* bytes that are added at once */
 };
 
@@ -35,6 +36,21 @@ int yk_byte_level_byte_of_character(uint32_t character)
         return (int)other;
     }
     return other == OTHERS - 1 ? SOFT_HYPHEN : (int)(other - 0x21 + 0x7f);
+}
+
+void yk_byte_level_encode_bytes(const char *bytes, size_t length, struct yk_text *out)
+{
+    if (length > SIZE_MAX / MAX_CHARACTER_BYTES) {
+        out->failed = true;
+    }
+    if (!yk_text_reserve(out, length * MAX_CHARACTER_BYTES)) {
+        return;
+    }
+    for (size_t i = 0; i < length; i++) {
+        const uint32_t character = yk_byte_level_character_of_byte((unsigned char)bytes[i]);
+        out->length += yk_utf8_encode(character, out->bytes + out->length);
+    }
+    out->bytes[out->length] = '\0';
 }
 
 bool yk_byte_level_decode_token(const char *token, size_t length, struct yk_text *out)

@@ -18,6 +18,9 @@ uint32_t yk_byte_level_character_of_byte(unsigned char byte);
 /* Returns the byte that a character represents, or -1 if it represents none. */
 int yk_byte_level_byte_of_character(uint32_t character);
 
+/* Appends to `out` the characters that represent bytes. */
+void yk_byte_level_encode_bytes(const char *bytes, size_t length, struct yk_text *out);
+
 /* Appends to `out` the bytes that a token represents. Returns false, and appends nothing, if a
  * character of the token does not represent a byte. */
 bool yk_byte_level_decode_token(const char *token, size_t length, struct yk_text *out);

@@ -19,6 +19,7 @@ struct yk_pre_tokenizer {
     int32_t capacity;
     bool makes_bytes;
     bool depends_on_start;
+    int32_t part_stages; /* how many of the stages make parts; the others make words of them */
 };
 
 void yk_pre_tokenizer_destroy(struct yk_pre_tokenizer *pre_tokenizer)
@@ -85,6 +86,42 @@ static yk_status read_node(const struct yk_json *node, int32_t depth, struct yk_
     return YK_OK;
 }
 
+/* Whether a stage splits "a b" into "a" and something else, as a pattern for words does. */
+static yk_status check_makes_words(const struct yk_pre_tokenizer_stage *stage,
+                                   struct yk_regex_workspace *workspace, bool *out)
+{
+    static const char words[] = "a b";
+    size_t begin = 0;
+    size_t end = 0;
+    *out = false;
+    if (stage->regex) {
+        YK_TRY(yk_regex_find(stage->regex, workspace, words, strlen(words), 0, out, &begin, &end));
+        *out = *out && begin == 0 && end == 1;
+    }
+    return YK_OK;
+}
+
+/* The stages behind the first one that makes words run separately, if they have patterns, which
+ * take time, and do not depend on more than the bytes of a part. */
+static yk_status choose_part_stages(struct yk_pre_tokenizer *out)
+{
+    struct yk_regex_workspace *workspace = NULL;
+    bool makes_words = false;
+    bool has_patterns = false;
+    int32_t count = 0;
+    YK_TRY(yk_regex_workspace_create(&workspace));
+    yk_status status = YK_OK;
+    while (count < out->count && !makes_words && status == YK_OK) {
+        status = check_makes_words(&out->stages[count++], workspace, &makes_words);
+    }
+    yk_regex_workspace_destroy(workspace);
+    for (int32_t i = count; i < out->count; i++) {
+        has_patterns |= out->stages[i].pattern.regex || out->stages[i].pattern.matches;
+    }
+    out->part_stages = has_patterns && !out->depends_on_start ? count : out->count;
+    return status;
+}
+
 yk_status yk_pre_tokenizer_from_json(const struct yk_json *node, enum yk_byte_level_words words,
                                      struct yk_pre_tokenizer **out)
 {
@@ -94,6 +131,7 @@ yk_status yk_pre_tokenizer_from_json(const struct yk_json *node, enum yk_byte_le
         YK_TRY_OR_CLEAN_UP(yk_status_prefix_message(read_node(node, 0, made), "pre_tokenizer"),
                            yk_pre_tokenizer_destroy(made));
     }
+    YK_TRY_OR_CLEAN_UP(choose_part_stages(made), yk_pre_tokenizer_destroy(made));
     if (words == YK_BYTE_LEVEL_WORDS_AS_BYTES && yk_pre_tokenizer_is_byte_level(made)) {
         made->stages[made->count - 1].keep_bytes = true;
         made->makes_bytes = true;
@@ -134,6 +172,7 @@ struct run {
     struct yk_pre_tokenizer_workspace *workspace;
     yk_pre_tokenizer_callback callback;
     void *argument;
+    int32_t end; /* of the stages that run */
     bool tracked;
 };
 
@@ -160,25 +199,26 @@ static yk_status emit_to_next(const struct yk_pre_tokenizer_context *context,
                               const struct yk_aligned_segment *segment)
 {
     const struct run *run = context->argument;
-    return context->index + 1 < run->pre_tokenizer->count
-               ? run_stage(run, context->index + 1, segment)
-               : run->callback(run->argument, segment);
+    return context->index + 1 < run->end ? run_stage(run, context->index + 1, segment)
+                                         : run->callback(run->argument, segment);
 }
 
-yk_status yk_pre_tokenizer_split(const struct yk_pre_tokenizer *pre_tokenizer,
-                                 struct yk_pre_tokenizer_workspace *workspace,
-                                 const struct yk_aligned_segment *segment,
-                                 yk_pre_tokenizer_callback callback, void *argument)
+/* Runs the stages from `begin` to `end`. */
+static yk_status run_stages(const struct yk_pre_tokenizer *pre_tokenizer,
+                            struct yk_pre_tokenizer_workspace *workspace, int32_t begin,
+                            int32_t end, const struct yk_aligned_segment *segment,
+                            yk_pre_tokenizer_callback callback, void *argument)
 {
     const struct run run = {.pre_tokenizer = pre_tokenizer,
                             .workspace = workspace,
                             .callback = callback,
                             .argument = argument,
+                            .end = end,
                             .tracked = segment->origins != NULL};
     if (segment->length == 0) {
         return YK_OK;
     }
-    if (pre_tokenizer->count == 0) {
+    if (begin == end) {
         return callback(argument, segment);
     }
     if (!workspace->buffers) {
@@ -186,5 +226,37 @@ yk_status yk_pre_tokenizer_split(const struct yk_pre_tokenizer *pre_tokenizer,
             calloc((size_t)MAX_STAGES * YK_PRE_TOKENIZER_BUFFERS, sizeof *workspace->buffers);
         YK_TRY_ALLOCATED(workspace->buffers);
     }
-    return run_stage(&run, 0, segment);
+    return run_stage(&run, begin, segment);
+}
+
+yk_status yk_pre_tokenizer_split(const struct yk_pre_tokenizer *pre_tokenizer,
+                                 struct yk_pre_tokenizer_workspace *workspace,
+                                 const struct yk_aligned_segment *segment,
+                                 yk_pre_tokenizer_callback callback, void *argument)
+{
+    return run_stages(pre_tokenizer, workspace, 0, pre_tokenizer->count, segment, callback,
+                      argument);
+}
+
+yk_status yk_pre_tokenizer_split_into_parts(const struct yk_pre_tokenizer *pre_tokenizer,
+                                            struct yk_pre_tokenizer_workspace *workspace,
+                                            const struct yk_aligned_segment *segment,
+                                            yk_pre_tokenizer_callback callback, void *argument)
+{
+    return run_stages(pre_tokenizer, workspace, 0, pre_tokenizer->part_stages, segment, callback,
+                      argument);
+}
+
+yk_status yk_pre_tokenizer_split_part(const struct yk_pre_tokenizer *pre_tokenizer,
+                                      struct yk_pre_tokenizer_workspace *workspace,
+                                      const struct yk_aligned_segment *part,
+                                      yk_pre_tokenizer_callback callback, void *argument)
+{
+    return run_stages(pre_tokenizer, workspace, pre_tokenizer->part_stages, pre_tokenizer->count,
+                      part, callback, argument);
+}
+
+bool yk_pre_tokenizer_has_parts(const struct yk_pre_tokenizer *pre_tokenizer)
+{
+    return pre_tokenizer->part_stages < pre_tokenizer->count;
 }

@@ -59,4 +59,21 @@ yk_status yk_pre_tokenizer_split(const struct yk_pre_tokenizer *pre_tokenizer,
                                  const struct yk_aligned_segment *segment,
                                  yk_pre_tokenizer_callback callback, void *argument) YK_MUST_USE;
 
+/* The same in two steps: into parts, and each part into words, which depend on the bytes of the
+ * part alone. Parts are what the first stage that makes words emits, if the stages behind it take
+ * time; otherwise they are the words. */
+yk_status yk_pre_tokenizer_split_into_parts(const struct yk_pre_tokenizer *pre_tokenizer,
+                                            struct yk_pre_tokenizer_workspace *workspace,
+                                            const struct yk_aligned_segment *segment,
+                                            yk_pre_tokenizer_callback callback,
+                                            void *argument) YK_MUST_USE;
+yk_status yk_pre_tokenizer_split_part(const struct yk_pre_tokenizer *pre_tokenizer,
+                                      struct yk_pre_tokenizer_workspace *workspace,
+                                      const struct yk_aligned_segment *part,
+                                      yk_pre_tokenizer_callback callback,
+                                      void *argument) YK_MUST_USE;
+
+/* Returns whether parts may be other than words. */
+bool yk_pre_tokenizer_has_parts(const struct yk_pre_tokenizer *pre_tokenizer);
+
 #endif

@@ -1,6 +1,8 @@
 #include "tokenizer/regex.h"
 
 #include "base/text.h"
+#include "base/utf8.h"
+#include "tokenizer/unicode.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
@@ -33,6 +35,7 @@ struct yk_regex {
     pcre2_code *code;
     pcre2_code *anchored; /* for matches that begin exactly at the given position */
     bool compiled;        /* both are compiled to machine code (JIT) */
+    bool is_spaces;       /* "\\s+", for which PCRE2 is not needed */
     char *literal;        /* NULL means: not a plain string, or an empty one */
     size_t literal_length;
 };
@@ -364,6 +367,7 @@ static yk_status compile_both(const char *pattern, size_t length, bool literal,
 
 yk_status yk_regex_create(const char *pattern, size_t length, bool literal, struct yk_regex **out)
 {
+    static const char spaces[] = "\\s+";
     struct yk_text text = {0};
     if (length > MAX_PATTERN_BYTES) {
         return yk_fail(YK_ERROR_INPUT, "a pattern of %zu bytes, where at most %d are allowed",
@@ -386,6 +390,7 @@ yk_status yk_regex_create(const char *pattern, size_t length, bool literal, stru
     }
     yk_text_free(&text);
     YK_TRY_OR_CLEAN_UP(status, yk_regex_destroy(made));
+    made->is_spaces = !literal && length == strlen(spaces) && memcmp(pattern, spaces, length) == 0;
     *out = made;
     return YK_OK;
 }
@@ -563,9 +568,10 @@ static yk_status fail_to_match(int code)
     return yk_fail(YK_ERROR_INPUT, "the pattern that cuts words gave up: %s", (const char *)text);
 }
 
-bool yk_regex_is_literal(const struct yk_regex *pattern)
+const char *yk_regex_get_literal(const struct yk_regex *pattern, size_t *length)
 {
-    return pattern->literal != NULL;
+    *length = pattern->literal_length;
+    return pattern->literal;
 }
 
 /* Finds a plain string. */
@@ -579,6 +585,30 @@ static void find_literal(const struct yk_regex *pattern, const char *text, size_
         *begin = (size_t)(match - text);
         *end = *begin + pattern->literal_length;
     }
+}
+
+/* Whether a text begins with white space, and the length of its first character. */
+static bool begins_with_space(const char *text, size_t length, size_t *used)
+{
+    uint32_t character = (unsigned char)text[0];
+    *used = character < 0x80 ? 1 : yk_utf8_decode(text, length, &character);
+    *used = *used ? *used : 1;
+    return yk_unicode_is_space(character);
+}
+
+static void find_spaces(const char *text, size_t length, size_t from, bool *found, size_t *begin,
+                        size_t *end)
+{
+    size_t used = 0;
+    while (from < length && !begins_with_space(text + from, length - from, &used)) {
+        from += used;
+    }
+    *begin = from;
+    while (from < length && begins_with_space(text + from, length - from, &used)) {
+        from += used;
+    }
+    *end = from;
+    *found = *begin < *end;
 }
 
 yk_status yk_regex_find(const struct yk_regex *pattern, struct yk_regex_workspace *workspace,
@@ -595,6 +625,10 @@ yk_status yk_regex_find(const struct yk_regex *pattern, struct yk_regex_workspac
     };
     if (pattern->literal) {
         find_literal(pattern, text, length, from, found, begin, end);
+        return YK_OK;
+    }
+    if (pattern->is_spaces) {
+        find_spaces(text, length, from, found, begin, end);
         return YK_OK;
     }
     const bool sampled = workspace->searches++ % TIMED_EVERY == 0;

@@ -21,8 +21,8 @@ yk_status yk_regex_create(const char *pattern, size_t length, bool literal,
                           struct yk_regex **out) YK_MUST_USE;
 void yk_regex_destroy(struct yk_regex *pattern);
 
-/* Returns whether the pattern is a plain string that is not empty. */
-bool yk_regex_is_literal(const struct yk_regex *pattern);
+/* Returns the plain string that the pattern is, or NULL if it is a regular expression or empty. */
+const char *yk_regex_get_literal(const struct yk_regex *pattern, size_t *length);
 
 yk_status yk_regex_workspace_create(struct yk_regex_workspace **out) YK_MUST_USE;
 void yk_regex_workspace_destroy(struct yk_regex_workspace *workspace);

@@ -5,6 +5,22 @@
 
 #include <string.h>
 
+enum {
+    ASCII = 128,
+    WORD_BITS = 64
+};
+
+struct yk_text_pattern
+yk_text_pattern_of_class(bool (*matches)(uint32_t character, uint32_t argument), uint32_t argument)
+{
+    struct yk_text_pattern class = {.matches = matches, .argument = argument};
+    for (uint32_t character = 0; character < ASCII; character++) {
+        class.ascii[character / WORD_BITS] |= (uint64_t)matches(character, argument)
+                                              << character % WORD_BITS;
+    }
+    return class;
+}
+
 yk_status yk_text_pattern_read_regex(const struct yk_json *node, const char *type,
                                      struct yk_regex **out)
 {
@@ -28,7 +44,8 @@ yk_status yk_text_pattern_begin(const struct yk_text_pattern *pattern,
 {
     *out = (struct yk_text_pattern_search){
         .pattern = *pattern, .workspace = workspace, .text = text, .length = length};
-    return pattern->regex && !yk_regex_is_literal(pattern->regex)
+    size_t ignored = 0;
+    return pattern->regex && !yk_regex_get_literal(pattern->regex, &ignored)
                ? yk_unicode_replace_newer(text, length, buffer, &out->text)
                : YK_OK;
 }
@@ -39,21 +56,31 @@ static size_t character_length(const char *text, size_t length, uint32_t *charac
     return used ? used : 1;
 }
 
+/* Whether the character at the beginning of a text is in a class, and its length. */
+static bool is_in_class(const struct yk_text_pattern *class, const char *text, size_t length,
+                        size_t *used)
+{
+    const unsigned char byte = (unsigned char)text[0];
+    if (byte < ASCII) {
+        *used = 1;
+        return class->ascii[byte / WORD_BITS] >> byte % WORD_BITS & 1;
+    }
+    uint32_t character = UINT32_MAX; /* stays for bytes that are not UTF-8 */
+    *used = character_length(text, length, &character);
+    return character != UINT32_MAX && class->matches(character, class->argument);
+}
+
 static void find_character(struct yk_text_pattern_search *search)
 {
-    const struct yk_text_pattern *pattern = &search->pattern;
-    while (search->from < search->length) {
-        uint32_t character = UINT32_MAX; /* stays for bytes that are not UTF-8 */
-        search->begin = search->from;
-        search->from += character_length(search->text + search->from, search->length - search->from,
-                                         &character);
-        if (character != UINT32_MAX && pattern->matches(character, pattern->argument)) {
-            search->end = search->from;
-            search->found = true;
-            return;
-        }
-    }
+    size_t used = 0;
     search->found = false;
+    while (search->from < search->length && !search->found) {
+        search->begin = search->from;
+        search->found = is_in_class(&search->pattern, search->text + search->from,
+                                    search->length - search->from, &used);
+        search->from += used;
+    }
+    search->end = search->from;
 }
 
 yk_status yk_text_pattern_find_next(struct yk_text_pattern_search *search)

@@ -14,13 +14,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One of the two. */
+/* Either a regular expression or a class. */
 struct yk_text_pattern {
     const struct yk_regex *regex;
-    /* Whether a character matches; each is a match of its own. `argument` is that below. */
+    /* Whether a character is in the class; each is a match of its own. */
     bool (*matches)(uint32_t character, uint32_t argument);
     uint32_t argument;
+    uint64_t ascii[2]; /* the ASCII characters of the class as bits */
 };
+
+/* Makes a class. */
+struct yk_text_pattern
+yk_text_pattern_of_class(bool (*matches)(uint32_t character, uint32_t argument), uint32_t argument);
 
 /* Reads the "pattern" of a component: {"Regex": …} or {"String": …}. `type` is the type of the
  * component, for messages. */

@@ -11,6 +11,7 @@
 #include "tokenizer/pre_tokenizer.h"
 #include "tokenizer/token_decoder.h"
 #include "tokenizer/token_map.h"
+#include "tokenizer/word_cache.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -337,7 +338,8 @@ struct yk_tokenizer_encoder {
     struct yk_pre_tokenizer_workspace words;
     struct yk_normalizer_workspace normalizer;
     struct yk_model_workspace *model;
-    const atomic_bool *stop; /* or NULL */
+    struct yk_word_cache *parts; /* NULL means: parts are words, which the model caches */
+    const atomic_bool *stop;     /* or NULL */
 };
 
 /* The state of one call. */
@@ -357,6 +359,9 @@ yk_status yk_tokenizer_encoder_create(const struct yk_tokenizer *tokenizer,
     encoder->tokenizer = tokenizer;
     yk_status status = yk_regex_workspace_create(&encoder->regex);
     YK_IF_OK(yk_model_workspace_create(&encoder->model));
+    if (tokenizer->pre_tokenizer && yk_pre_tokenizer_has_parts(tokenizer->pre_tokenizer)) {
+        YK_IF_OK(yk_word_cache_create(&encoder->parts));
+    }
     YK_TRY_OR_CLEAN_UP(status, yk_tokenizer_encoder_destroy(encoder));
     encoder->words.regex = encoder->regex;
     encoder->normalizer.regex = encoder->regex;
@@ -371,6 +376,7 @@ void yk_tokenizer_encoder_destroy(struct yk_tokenizer_encoder *encoder)
         yk_pre_tokenizer_workspace_free(&encoder->words);
         yk_normalizer_workspace_free(&encoder->normalizer);
         yk_model_workspace_destroy(encoder->model);
+        yk_word_cache_destroy(encoder->parts);
         free(encoder);
     }
 }
@@ -447,6 +453,35 @@ static yk_status encode_word(void *argument, const struct yk_aligned_segment *wo
                                              word->length, encoding->out, NULL);
 }
 
+/* Encodes a part of a segment, which always gives the same tokens. */
+static yk_status encode_part(void *argument, const struct yk_aligned_segment *part)
+{
+    struct encoding *encoding = argument;
+    struct yk_tokenizer_encoder *encoder = encoding->encoder;
+    struct yk_token_ids *out = encoding->out;
+    const int64_t first = out->count;
+    if (yk_word_cache_find(encoder->parts, part->bytes, part->length, out)) {
+        return YK_OK;
+    }
+    YK_TRY(yk_pre_tokenizer_split_part(encoder->tokenizer->pre_tokenizer, &encoder->words, part,
+                                       encode_word, encoding));
+    YK_TRY(yk_token_ids_status(out));
+    yk_word_cache_store(encoder->parts, part->bytes, part->length, out->items + first,
+                        out->count - first);
+    return YK_OK;
+}
+
+static yk_status encode_segment(struct encoding *encoding, const struct yk_aligned_segment *segment)
+{
+    struct yk_tokenizer_encoder *encoder = encoding->encoder;
+    const struct yk_pre_tokenizer *pre_tokenizer = encoder->tokenizer->pre_tokenizer;
+    return encoder->parts && !encoding->spans
+               ? yk_pre_tokenizer_split_into_parts(pre_tokenizer, &encoder->words, segment,
+                                                   encode_part, encoding)
+               : yk_pre_tokenizer_split(pre_tokenizer, &encoder->words, segment, encode_word,
+                                        encoding);
+}
+
 static void add_added_token(struct encoding *encoding, const struct yk_aligned_segment *segment,
                             const struct yk_added_tokens_search *search)
 {
@@ -469,8 +504,7 @@ static yk_status add_normalized(struct encoding *encoding, const struct yk_align
         YK_TRY(yk_added_tokens_find_next(encoder->tokenizer->added, encoder->regex, &search));
         const struct yk_aligned_segment segment =
             yk_aligned_text_slice_segment(text, search.begin, search.end);
-        YK_TRY(yk_pre_tokenizer_split(encoder->tokenizer->pre_tokenizer, &encoder->words, &segment,
-                                      encode_word, encoding));
+        YK_TRY(encode_segment(encoding, &segment));
         if (search.id >= 0) {
             add_added_token(encoding, text, &search);
         }

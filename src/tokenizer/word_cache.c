@@ -6,37 +6,52 @@
 #include <string.h>
 
 enum {
-    SLOTS = 1 << 16, /* a power of two */
-    MAX_WORDS = SLOTS / 2,
-    INLINE_IDS = 3, /* most words have no more tokens */
-    MAX_IDS = MAX_WORDS * 4
+    SHORT_WORD_BYTES = 44,
+    SHORT_SLOTS = 1 << 16, /* a power of two */
+    LONG_SLOTS = 1 << 12,  /* a power of two */
+    INLINE_IDS = 3,        /* most words have no more tokens */
+    MAX_IDS = SHORT_SLOTS * 2
 };
 
-/* 64 bytes, the size of a cache line: finding a word of a few tokens takes one memory access. */
+/* The beginning of a slot; the word is behind it. */
 struct slot {
     uint32_t tag;
-    uint8_t length; /* of the word */
-    uint8_t count;  /* of ids; 0 means: an empty slot */
-    char word[YK_WORD_CACHE_MAX_BYTES];
+    uint8_t length;          /* of the word */
+    uint8_t count;           /* of ids; 0 means: an empty slot */
     int32_t ids[INLINE_IDS]; /* the ids, or if there are more than INLINE_IDS: ids[0] is their index
                                 in yk_word_cache.ids */
 };
 
+/* The slots of short words have 64 bytes, the size of a cache line; those of long words 256. */
+struct table {
+    unsigned char *slots;
+    size_t slot_bytes;
+    size_t count; /* of slots */
+    size_t words; /* at most half of the slots */
+};
+
 struct yk_word_cache {
-    struct slot *slots;
-    int32_t words;
+    struct table short_words;
+    struct table long_words;
     int32_t *ids; /* of words with more than INLINE_IDS */
     int32_t id_count;
     uint64_t asked; /* hash of the last word that was searched for */
 };
 
+static void create_table(size_t word_bytes, size_t count, struct table *out)
+{
+    *out = (struct table){.slot_bytes = sizeof(struct slot) + word_bytes, .count = count};
+    out->slots = calloc(count, out->slot_bytes);
+}
+
 yk_status yk_word_cache_create(struct yk_word_cache **out)
 {
     struct yk_word_cache *cache = calloc(1, sizeof *cache);
     YK_TRY_ALLOCATED(cache);
-    cache->slots = calloc(SLOTS, sizeof *cache->slots);
+    create_table(SHORT_WORD_BYTES, SHORT_SLOTS, &cache->short_words);
+    create_table(YK_WORD_CACHE_MAX_BYTES, LONG_SLOTS, &cache->long_words);
     cache->ids = malloc(MAX_IDS * sizeof *cache->ids);
-    if (!cache->slots || !cache->ids) {
+    if (!cache->short_words.slots || !cache->long_words.slots || !cache->ids) {
         yk_word_cache_destroy(cache);
         return yk_fail_out_of_memory();
     }
@@ -47,25 +62,42 @@ yk_status yk_word_cache_create(struct yk_word_cache **out)
 void yk_word_cache_destroy(struct yk_word_cache *cache)
 {
     if (cache) {
-        free(cache->slots);
+        free(cache->short_words.slots);
+        free(cache->long_words.slots);
         free(cache->ids);
         free(cache);
     }
 }
 
-/* The slot of a word, or the empty slot where it belongs. */
-static struct slot *seek(const struct yk_word_cache *cache, const char *word, size_t length)
+static struct table *table_of(struct yk_word_cache *cache, size_t length)
 {
-    const uint32_t tag = (uint32_t)(cache->asked >> 32);
-    size_t at = (size_t)cache->asked & (SLOTS - 1);
+    return length <= SHORT_WORD_BYTES ? &cache->short_words : &cache->long_words;
+}
+
+static char *word_of(struct slot *slot)
+{
+    return (char *)(slot + 1);
+}
+
+/* The slot of a word, or the empty slot where it belongs. */
+static struct slot *seek(const struct table *table, uint64_t hash, const char *word, size_t length)
+{
+    const uint32_t tag = (uint32_t)(hash >> 32);
+    size_t at = (size_t)hash & (table->count - 1);
     for (;;) {
-        struct slot *slot = &cache->slots[at];
-        if (slot->count == 0 ||
-            (slot->tag == tag && slot->length == length && memcmp(slot->word, word, length) == 0)) {
+        struct slot *slot = (void *)(table->slots + at * table->slot_bytes);
+        if (slot->count == 0 || (slot->tag == tag && slot->length == length &&
+                                 memcmp(word_of(slot), word, length) == 0)) {
             return slot;
         }
-        at = (at + 1) & (SLOTS - 1);
+        at = (at + 1) & (table->count - 1);
     }
+}
+
+static void clear(struct table *table)
+{
+    memset(table->slots, 0, table->count * table->slot_bytes);
+    table->words = 0;
 }
 
 bool yk_word_cache_find(struct yk_word_cache *cache, const char *word, size_t length,
@@ -75,7 +107,7 @@ bool yk_word_cache_find(struct yk_word_cache *cache, const char *word, size_t le
         return false;
     }
     cache->asked = yk_hash_bytes(word, length);
-    const struct slot *slot = seek(cache, word, length);
+    const struct slot *slot = seek(table_of(cache, length), cache->asked, word, length);
     if (slot->count == 0) {
         return false;
     }
@@ -90,15 +122,16 @@ void yk_word_cache_store(struct yk_word_cache *cache, const char *word, size_t l
     if (length > YK_WORD_CACHE_MAX_BYTES || count < 1 || count > YK_WORD_CACHE_MAX_BYTES) {
         return;
     }
-    if (cache->words == MAX_WORDS || cache->id_count > MAX_IDS - count) {
-        memset(cache->slots, 0, SLOTS * sizeof *cache->slots);
-        cache->words = 0;
+    struct table *table = table_of(cache, length);
+    if (table->words == table->count / 2 || cache->id_count > MAX_IDS - count) {
+        clear(&cache->short_words);
+        clear(&cache->long_words);
         cache->id_count = 0;
     }
-    struct slot *slot = seek(cache, word, length);
+    struct slot *slot = seek(table, cache->asked, word, length);
     *slot = (struct slot){
         .tag = (uint32_t)(cache->asked >> 32), .length = (uint8_t)length, .count = (uint8_t)count};
-    memcpy(slot->word, word, length);
+    memcpy(word_of(slot), word, length);
     if (count > INLINE_IDS) {
         slot->ids[0] = cache->id_count;
         memcpy(cache->ids + cache->id_count, ids, (size_t)count * sizeof *ids);
@@ -106,5 +139,5 @@ void yk_word_cache_store(struct yk_word_cache *cache, const char *word, size_t l
     } else {
         memcpy(slot->ids, ids, (size_t)count * sizeof *ids);
     }
-    cache->words++;
+    table->words++;
 }

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 enum {
-    YK_WORD_CACHE_MAX_BYTES = 46 /* longer words are not stored, because they rarely occur again */
+    YK_WORD_CACHE_MAX_BYTES = 236 /* longer words are not stored, because they rarely occur again */
 };
 
 struct yk_word_cache;

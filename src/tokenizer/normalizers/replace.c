@@ -25,6 +25,14 @@ static yk_status apply_replace(const struct yk_normalizer_step *step,
                                const struct yk_aligned_segment *from, struct yk_aligned_text *to)
 {
     const size_t content_length = strlen(step->content);
+    size_t length = 0;
+    const char *literal = yk_regex_get_literal(step->pattern, &length);
+    if (literal && length == 1 && !to->tracked &&
+        from->length <= context->max_bytes / (content_length + 1)) {
+        yk_text_add_replacing(&to->text, from->bytes, from->length, literal[0], step->content,
+                              content_length);
+        return yk_aligned_text_status(to);
+    }
     const struct yk_text_pattern pattern = {.regex = step->pattern};
     struct yk_text_pattern_search search;
     size_t done = 0;

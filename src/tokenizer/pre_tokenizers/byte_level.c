@@ -23,23 +23,45 @@ static yk_status read_byte_level(const struct yk_json *node, struct yk_pre_token
     return YK_OK;
 }
 
-/* Emits a word as characters that represent its bytes. All of them have the origin of the character
- * that the byte belongs to. */
+/* Does what add_characters() does, for segments without origins. */
+static size_t add_untracked_characters(const struct yk_aligned_segment *segment,
+                                       struct yk_text *out)
+{
+    const size_t start =
+        segment->start_bytes < segment->length ? segment->start_bytes : segment->length;
+    yk_byte_level_encode_bytes(segment->bytes, start, out);
+    const size_t start_bytes = out->length;
+    yk_byte_level_encode_bytes(segment->bytes + start, segment->length - start, out);
+    return start_bytes;
+}
+
+/* Writes the characters that represent the bytes of a segment. All of them have the origin of the
+ * character that the byte belongs to. Returns how many of the first bytes are at the start of the
+ * source. */
+static size_t add_characters(const struct yk_aligned_segment *segment, struct yk_aligned_text *out)
+{
+    size_t start_bytes = 0;
+    if (!segment->origins) {
+        return add_untracked_characters(segment, &out->text);
+    }
+    for (size_t i = 0; i < segment->length; i++) {
+        char bytes[YK_UTF8_MAX_BYTES];
+        const size_t length = yk_utf8_encode(
+            yk_byte_level_character_of_byte((unsigned char)segment->bytes[i]), bytes);
+        yk_aligned_text_add(out, bytes, length, segment->origins[i]);
+        start_bytes += i < segment->start_bytes ? length : 0;
+    }
+    return start_bytes;
+}
+
+/* Emits a word as characters that represent its bytes. */
 static yk_status emit_characters(const struct yk_pre_tokenizer_context *context,
                                  const struct yk_aligned_segment *segment)
 {
     const struct yk_pre_tokenizer_context *outer = context->argument;
     struct yk_aligned_text *buffer = &context->buffers[1];
     yk_aligned_text_clear(buffer, context->tracked);
-    size_t start_bytes = 0;
-    for (size_t i = 0; i < segment->length; i++) {
-        char bytes[YK_UTF8_MAX_BYTES];
-        const size_t length = yk_utf8_encode(
-            yk_byte_level_character_of_byte((unsigned char)segment->bytes[i]), bytes);
-        yk_aligned_text_add(buffer, bytes, length,
-                            segment->origins ? segment->origins[i] : (struct yk_token_span){0});
-        start_bytes += i < segment->start_bytes ? length : 0;
-    }
+    const size_t start_bytes = add_characters(segment, buffer);
     YK_TRY(yk_aligned_text_status(buffer));
     struct yk_aligned_segment converted = yk_aligned_text_get_segment(buffer);
     converted.start_bytes = start_bytes;

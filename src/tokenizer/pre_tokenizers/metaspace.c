@@ -66,6 +66,22 @@ static bool begins_with_replacement(const struct yk_pre_tokenizer_stage *stage,
                      memcmp(segment->bytes, stage->replacement, stage->replacement_length) == 0);
 }
 
+/* Does what replace_spaces() does, for segments without origins. */
+static size_t replace_untracked_spaces(const struct yk_pre_tokenizer_stage *stage,
+                                       const struct yk_aligned_segment *segment,
+                                       struct yk_aligned_text *buffer)
+{
+    struct yk_text *text = &buffer->text;
+    const size_t start =
+        segment->start_bytes < segment->length ? segment->start_bytes : segment->length;
+    yk_text_add_replacing(text, segment->bytes, start, ' ', stage->replacement,
+                          stage->replacement_length);
+    const size_t start_bytes = start > 0 ? text->length : 0;
+    yk_text_add_replacing(text, segment->bytes + start, segment->length - start, ' ',
+                          stage->replacement, stage->replacement_length);
+    return start_bytes;
+}
+
 /* Writes the segment to the buffer, with the replacement for each space and, depending on the
  * scheme, before everything else. Returns how many of the first bytes are at the start of the
  * source. */
@@ -82,6 +98,9 @@ static size_t replace_spaces(const struct yk_pre_tokenizer_stage *stage,
     if (prepended) {
         yk_aligned_text_add(buffer, stage->replacement, stage->replacement_length,
                             segment->origins ? segment->origins[0] : none);
+    }
+    if (!segment->origins) {
+        return replace_untracked_spaces(stage, segment, buffer);
     }
     for (size_t at = 0; at < segment->length;) {
         const char *space = memchr(segment->bytes + at, ' ', segment->length - at);

@@ -80,14 +80,14 @@ static yk_status read_whitespace_split(const struct yk_json *node,
 {
     (void)node;
     out->behaviour = YK_SPLIT_REMOVED;
-    out->pattern.matches = is_space;
+    out->pattern = yk_text_pattern_of_class(is_space, 0);
     return YK_OK;
 }
 
 static yk_status read_punctuation(const struct yk_json *node, struct yk_pre_tokenizer_stage *out)
 {
     out->behaviour = YK_SPLIT_ISOLATED;
-    out->pattern.matches = is_punctuation;
+    out->pattern = yk_text_pattern_of_class(is_punctuation, 0);
     return yk_json_get_member(node, "behavior")
                ? read_behaviour(node, "Punctuation", &out->behaviour)
                : YK_OK;
@@ -98,7 +98,7 @@ static yk_status read_digits(const struct yk_json *node, struct yk_pre_tokenizer
     bool individual = false;
     YK_TRY(yk_json_get_bool(node, "individual_digits", &individual));
     out->behaviour = individual ? YK_SPLIT_ISOLATED : YK_SPLIT_CONTIGUOUS;
-    out->pattern.matches = is_numeric;
+    out->pattern = yk_text_pattern_of_class(is_numeric, 0);
     return YK_OK;
 }
 
@@ -106,12 +106,13 @@ static yk_status read_delimiter(const struct yk_json *node, struct yk_pre_tokeni
 {
     const char *delimiter = yk_json_string_value(yk_json_get_member(node, "delimiter"));
     const size_t length = delimiter ? strlen(delimiter) : 0;
-    if (length == 0 || yk_utf8_decode(delimiter, length, &out->pattern.argument) != length) {
+    uint32_t character = 0;
+    if (length == 0 || yk_utf8_decode(delimiter, length, &character) != length) {
         return yk_fail(YK_ERROR_INPUT,
                        "\"delimiter\" of CharDelimiterSplit must be a string of one character");
     }
     out->behaviour = YK_SPLIT_REMOVED;
-    out->pattern.matches = is_same;
+    out->pattern = yk_text_pattern_of_class(is_same, character);
     return YK_OK;
 }
 
