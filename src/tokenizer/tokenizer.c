@@ -441,13 +441,18 @@ static yk_status encode_with_spans(struct encoding *encoding, const struct yk_al
     return YK_OK;
 }
 
+static yk_status check_stop(const struct yk_tokenizer_encoder *encoder)
+{
+    return encoder->stop && atomic_load(encoder->stop)
+               ? yk_fail(YK_ERROR_STOPPED, "stopped between two words")
+               : YK_OK;
+}
+
 static yk_status encode_word(void *argument, const struct yk_aligned_segment *word)
 {
     struct encoding *encoding = argument;
     struct yk_tokenizer_encoder *encoder = encoding->encoder;
-    if (encoder->stop && atomic_load(encoder->stop)) {
-        return yk_fail(YK_ERROR_STOPPED, "stopped between two words");
-    }
+    YK_TRY(check_stop(encoder));
     return encoding->spans ? encode_with_spans(encoding, word)
                            : yk_model_encode(encoder->tokenizer->model, encoder->model, word->bytes,
                                              word->length, encoding->out, NULL);
@@ -460,6 +465,7 @@ static yk_status encode_part(void *argument, const struct yk_aligned_segment *pa
     struct yk_tokenizer_encoder *encoder = encoding->encoder;
     struct yk_token_ids *out = encoding->out;
     const int64_t first = out->count;
+    YK_TRY(check_stop(encoder));
     if (yk_word_cache_find(encoder->parts, part->bytes, part->length, out)) {
         return YK_OK;
     }

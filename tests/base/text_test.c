@@ -28,6 +28,21 @@ static void additions_follow_each_other(void **state)
     assert_null(text.bytes);
 }
 
+static void a_byte_is_replaced_wherever_it_is(void **state)
+{
+    (void)state;
+    struct yk_text text = {0};
+    yk_text_add_replacing(&text, " a  b ", 6, ' ', "\xe2\x96\x81", 3);
+    assert_string_equal(yk_text_chars(&text), "\xe2\x96\x81"
+                                              "a\xe2\x96\x81\xe2\x96\x81"
+                                              "b\xe2\x96\x81");
+    assert_int_equal(text.length, 14);
+    yk_text_add_replacing(&text, "x-y-", 4, '-', "", 0);
+    yk_text_add_replacing(&text, "", 0, '-', "+", 1);
+    assert_string_equal(yk_text_chars(&text) + 14, "xy");
+    yk_text_free(&text);
+}
+
 static void it_grows_far_beyond_its_first_room(void **state)
 {
     (void)state;
@@ -121,6 +136,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_text_is_empty),
         cmocka_unit_test(additions_follow_each_other),
+        cmocka_unit_test(a_byte_is_replaced_wherever_it_is),
         cmocka_unit_test(it_grows_far_beyond_its_first_room),
         cmocka_unit_test(json_strings_are_escaped),
         cmocka_unit_test(json_escapes_controls_of_two_bytes),

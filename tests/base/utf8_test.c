@@ -74,6 +74,24 @@ static void text_is_valid_up_to_a_broken_byte_or_a_zero(void **state)
     assert_int_equal(yk_utf8_valid_prefix_length("", 0), 0);
 }
 
+/* Whole eights of ASCII are checked at once. */
+static void the_first_broken_byte_or_zero_is_found_wherever_it_is(void **state)
+{
+    (void)state;
+    static const char broken[] = {'\0', '\x80', '\xff'};
+    char text[40];
+    for (size_t length = 1; length < sizeof text; length++) {
+        for (size_t at = 0; at < length; at++) {
+            for (size_t i = 0; i < sizeof broken; i++) {
+                memset(text, at % 2 ? '\x01' : '\x7f', length);
+                assert_int_equal(yk_utf8_valid_prefix_length(text, length), length);
+                text[at] = broken[i];
+                assert_int_equal(yk_utf8_valid_prefix_length(text, length), at);
+            }
+        }
+    }
+}
+
 static void places_count_lines_and_characters(void **state)
 {
     (void)state;
@@ -94,6 +112,7 @@ int main(void)
         cmocka_unit_test(characters_of_every_length_are_read_and_written),
         cmocka_unit_test(bytes_that_are_no_utf8_are_refused),
         cmocka_unit_test(text_is_valid_up_to_a_broken_byte_or_a_zero),
+        cmocka_unit_test(the_first_broken_byte_or_zero_is_found_wherever_it_is),
         cmocka_unit_test(places_count_lines_and_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,6 +19,39 @@ struct model {
     struct yk_bpe_word word;
 };
 
+/* A map of all bytes but one. */
+static struct yk_token_map *make_map_without(int missing, bool invalid)
+{
+    struct yk_token_map *map = NULL;
+    assert_ok(yk_token_map_create(&map));
+    for (int byte = 0; byte < 256; byte++) {
+        char letter[YK_UTF8_MAX_BYTES];
+        const size_t length =
+            yk_utf8_encode(yk_byte_level_character_of_byte((unsigned char)byte), letter);
+        if (byte != missing && (invalid || (byte != 0xc0 && byte != 0xc1 && byte < 0xf5))) {
+            assert_ok(yk_token_map_add(map, letter, length, byte));
+        }
+    }
+    return map;
+}
+
+/* UTF-8 has no bytes 0xC0, 0xC1 and 0xF5 to 0xFF (RFC 3629, section 1). */
+static void words_are_bytes_if_all_bytes_of_utf8_have_tokens(void **state)
+{
+    (void)state;
+    struct yk_json *json = NULL;
+    assert_ok(yk_json_parse("{}", 2, &json));
+    for (int missing = -1; missing < 256; missing++) {
+        const bool occurs = missing >= 0 && missing != 0xc0 && missing != 0xc1 && missing < 0xf5;
+        for (int invalid = 0; invalid < 2; invalid++) {
+            struct yk_token_map *map = make_map_without(missing, invalid);
+            assert_int_equal(yk_bpe_reads_bytes(json, map), !occurs);
+            yk_token_map_destroy(map);
+        }
+    }
+    yk_json_destroy(json);
+}
+
 static struct yk_token_map *make_map(const char *const *merged, int count)
 {
     struct yk_token_map *map = NULL;
@@ -469,6 +502,7 @@ static void bytes_are_written_by_the_letters_of_gpt2(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_are_bytes_if_all_bytes_of_utf8_have_tokens),
         cmocka_unit_test(the_first_rule_and_the_leftmost_place_come_first),
         cmocka_unit_test(a_token_with_no_merges_is_used_only_where_merges_are_ignored),
         cmocka_unit_test(words_of_all_lengths_become_what_the_definition_says),

@@ -1,5 +1,6 @@
 #include "support/support.h"
 
+#include "base/utf8.h"
 #include "tokenizer/regex.h"
 
 #include <stdlib.h>
@@ -53,6 +54,40 @@ static void classes_are_those_of_oniguruma(void **state)
     check("[[:alpha:]_]+", false, "1a_", 1, 3);
     check("\\b", false, "\xe0\xbc\x8b-", -1, -1); /* U+0F0B */
     check("\\Bb", false, "b ab", 3, 4);
+}
+
+/* "\\s+" is searched for without PCRE2, "[\\s]+" with it. */
+static void white_space_is_the_same_with_and_without_brackets(void **state)
+{
+    (void)state;
+    static const char *const patterns[] = {"\\s+", "[\\s]+"};
+    struct yk_regex *regexes[2] = {0};
+    struct yk_regex_workspace *workspace = NULL;
+    assert_ok(yk_regex_workspace_create(&workspace));
+    for (int i = 0; i < 2; i++) {
+        assert_ok(yk_regex_create(patterns[i], strlen(patterns[i]), false, &regexes[i]));
+    }
+    for (uint32_t character = 1; character <= 0x10ffff; character++) {
+        char text[2 * YK_UTF8_MAX_BYTES + 4] = "ab";
+        size_t length = 2 + yk_utf8_encode(character, text + 2);
+        bool found[2] = {false, false};
+        size_t begin[2] = {0};
+        size_t end[2] = {0};
+        if (character >= 0xd800 && character <= 0xdfff) {
+            continue;
+        }
+        text[length++] = character % 2 ? ' ' : 'c';
+        length += yk_utf8_encode(character, text + length);
+        for (int i = 0; i < 2; i++) {
+            assert_ok(yk_regex_find(regexes[i], workspace, text, length, 1, &found[i], &begin[i],
+                                    &end[i]));
+        }
+        assert_int_equal(found[0], found[1]);
+        assert_true(!found[0] || (begin[0] == begin[1] && end[0] == end[1]));
+    }
+    yk_regex_destroy(regexes[0]);
+    yk_regex_destroy(regexes[1]);
+    yk_regex_workspace_destroy(workspace);
 }
 
 static void sets_inside_brackets_are_those_of_oniguruma(void **state)
@@ -215,6 +250,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(classes_are_those_of_oniguruma),
+        cmocka_unit_test(white_space_is_the_same_with_and_without_brackets),
         cmocka_unit_test(sets_inside_brackets_are_those_of_oniguruma),
         cmocka_unit_test(a_literal_is_looked_for_as_it_is),
         cmocka_unit_test(patterns_that_cannot_be_are_refused),

@@ -28,7 +28,29 @@ static void words_are_found_again_with_all_their_tokens(void **state)
     yk_word_cache_destroy(cache);
 }
 
-static void long_words_and_words_of_no_tokens_are_not_kept(void **state)
+static void words_of_every_length_are_kept_apart(void **state)
+{
+    (void)state;
+    char word[YK_WORD_CACHE_MAX_BYTES];
+    struct yk_word_cache *cache = NULL;
+    struct yk_token_ids ids = {0};
+    memset(word, 'x', sizeof word);
+    assert_ok(yk_word_cache_create(&cache));
+    for (int32_t length = 1; length <= YK_WORD_CACHE_MAX_BYTES; length++) {
+        assert_false(yk_word_cache_find(cache, word, (size_t)length, &ids));
+        yk_word_cache_store(cache, word, (size_t)length, &length, 1);
+    }
+    for (int32_t length = 1; length <= YK_WORD_CACHE_MAX_BYTES; length++) {
+        ids.count = 0;
+        assert_true(yk_word_cache_find(cache, word, (size_t)length, &ids));
+        assert_int_equal(ids.count, 1);
+        assert_int_equal(ids.items[0], length);
+    }
+    yk_token_ids_free(&ids);
+    yk_word_cache_destroy(cache);
+}
+
+static void too_long_words_and_words_of_no_tokens_are_not_kept(void **state)
 {
     (void)state;
     char word[YK_WORD_CACHE_MAX_BYTES + 1];
@@ -60,15 +82,15 @@ static void a_full_cache_begins_anew(void **state)
     int found = 0;
     assert_ok(yk_word_cache_create(&cache));
     for (int i = 0; i < WORDS; i++) {
-        char word[16];
-        const int length = snprintf(word, sizeof word, "%d", i);
+        char word[64];
+        const int length = snprintf(word, sizeof word, "%*d", i % 3 ? 1 : 50, i);
         const int32_t tokens[] = {i, i + 1, i + 2, i + 3};
         assert_false(yk_word_cache_find(cache, word, (size_t)length, &ids));
         yk_word_cache_store(cache, word, (size_t)length, tokens, 1 + i % 4);
     }
     for (int i = 0; i < WORDS; i++) {
-        char word[16];
-        const int length = snprintf(word, sizeof word, "%d", i);
+        char word[64];
+        const int length = snprintf(word, sizeof word, "%*d", i % 3 ? 1 : 50, i);
         ids.count = 0;
         if (yk_word_cache_find(cache, word, (size_t)length, &ids)) {
             assert_int_equal(ids.count, 1 + i % 4);
@@ -85,7 +107,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_found_again_with_all_their_tokens),
-        cmocka_unit_test(long_words_and_words_of_no_tokens_are_not_kept),
+        cmocka_unit_test(words_of_every_length_are_kept_apart),
+        cmocka_unit_test(too_long_words_and_words_of_no_tokens_are_not_kept),
         cmocka_unit_test(a_full_cache_begins_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
