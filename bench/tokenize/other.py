@@ -107,22 +107,42 @@ def make_conversations(tokenizer_path, text_path, folder):
             file.write(json.dumps({"messages": messages[i:i + 6]}) + "\n")
 
 
-def chat(folder, path):
-    """Text, tokens and mask of each conversation; those of yoke are in yoke.json beside it."""
+def read_conversations(folder, path):
     from transformers import AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(folder)
     with open(path, encoding="utf-8") as file:
-        conversations = [json.loads(line)["messages"] for line in file]
+        return AutoTokenizer.from_pretrained(folder), [json.loads(line)["messages"] for line in file]
+
+
+def yoke_conversations(folder):
+    given = json.load(open(pathlib.Path(folder) / "yoke.json", encoding="utf-8"))
+    return given["conversations"], given["bytes"]
+
+
+def chat(folder, path):
+    """Tokens and mask of each conversation; those of yoke are in yoke.json beside it."""
+    tokenizer, conversations = read_conversations(folder, path)
     start = time.perf_counter()
     made = [tokenizer.apply_chat_template(messages, return_dict=True, return_assistant_tokens_mask=True)
             for messages in conversations]
     seconds = time.perf_counter() - start
-    given = json.load(open(pathlib.Path(folder) / "yoke.json", encoding="utf-8"))
-    for ours, theirs in zip(given["conversations"], made, strict=True):
+    given, size = yoke_conversations(folder)
+    for ours, theirs in zip(given, made, strict=True):
         if ours["ids"] != theirs["input_ids"] or ours["mask"] != theirs["assistant_masks"]:
             sys.exit("other tokens of a conversation")
-    print(json.dumps({"bytes": given["bytes"], "seconds": seconds}))
+    print(json.dumps({"bytes": size, "seconds": seconds}))
+
+
+def render(folder, path):
+    """The text of each conversation alone; yoke's time is with reading its JSON, this one without."""
+    tokenizer, conversations = read_conversations(folder, path)
+    start = time.perf_counter()
+    made = [tokenizer.apply_chat_template(messages, tokenize=False) for messages in conversations]
+    seconds = time.perf_counter() - start
+    given, size = yoke_conversations(folder)
+    if [conversation["text"] for conversation in given] != made:
+        sys.exit("another text of a conversation")
+    print(json.dumps({"bytes": size, "seconds": seconds}))
 
 
 def compare(tokenizer_path, text_path, shard_path):
@@ -158,4 +178,4 @@ def wordpiece(text_path, output):
 
 if __name__ == "__main__":
     {"learn": learn, "encode": encode, "compare": compare, "kind": kind, "wordpiece": wordpiece,
-     "chat": chat, "conversations": make_conversations, "device": device}[sys.argv[1]](*sys.argv[2:])
+     "chat": chat, "render": render, "conversations": make_conversations, "device": device}[sys.argv[1]](*sys.argv[2:])

@@ -138,10 +138,12 @@ static yk_status add_conversation(struct yk_instruction_encoder *encoder)
         encoder->is_faulty = true;
         return YK_OK;
     }
-    const bool learned = !encoder->options.no_mask && has_answers(form);
+    const bool learned =
+        !encoder->options.no_mask && !encoder->options.text_only && has_answers(form);
     const struct yk_chat_encoder_request request = {
         .conversation = &form->conversation,
         .prompt = encoder->options.prompt,
+        .text_only = encoder->options.text_only,
         .mask = learned,
         .completion = form->completion_index,
     };

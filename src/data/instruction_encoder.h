@@ -25,6 +25,7 @@ bool yk_instruction_encoder_supports_object(const char *bytes, size_t length);
 struct yk_instruction_encoder_options {
     struct yk_chat_template_options chat;
     const struct yk_json *tools; /* a list for conversations that have none; NULL means: none */
+    bool text_only;              /* conversations become text, but no tokens */
     bool no_mask;                /* no token of a conversation is marked */
     bool prompt;                 /* with the beginning of another answer after a conversation */
 };

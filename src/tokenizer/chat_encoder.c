@@ -54,6 +54,9 @@ yk_status yk_chat_encoder_encode(struct yk_chat_encoder *encoder,
     encoder->spans.count = 0;
     YK_TRY(
         yk_chat_template_render(encoder->chat, request->conversation, range, &encoder->rendered));
+    if (request->text_only) {
+        return YK_OK;
+    }
     if (!request->mask) { /* places take time */
         return yk_tokenizer_encode(encoder->tokenizer, yk_text_chars(text), text->length, source,
                                    YK_ADD_SPECIAL_TOKENS_NO, &encoder->ids);

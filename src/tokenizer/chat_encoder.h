@@ -36,6 +36,7 @@ void yk_chat_encoder_free(struct yk_chat_encoder *encoder);
 struct yk_chat_encoder_request {
     const struct yk_chat_conversation *conversation;
     bool prompt;        /* with the beginning of an answer, which a model then continues */
+    bool text_only;     /* make no tokens */
     bool mask;          /* mark tokens; false means: `answers` is not valid afterwards */
     int64_t completion; /* see struct yk_chat_mask_request */
 };

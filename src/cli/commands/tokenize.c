@@ -160,6 +160,7 @@ struct conversations {
     struct listing listing;
     bool render;
     bool mask;
+    bool text_only; /* `render` without `mask` */
 };
 
 /* Unlike yk_text_add_json_string(), leaves '<' as it is: templates are full of it. */
@@ -173,11 +174,9 @@ static yk_status add_json_text(const struct yk_tokenize_chat_conversation *given
     return YK_OK;
 }
 
-static yk_status add_conversation_json(struct listing *listing,
-                                       const struct yk_tokenize_chat_conversation *given)
+static void add_tokens_json(struct yk_json_writer *json,
+                            const struct yk_tokenize_chat_conversation *given)
 {
-    struct yk_json_writer *json = &listing->json;
-    yk_json_write_begin_object(json, NULL);
     yk_json_write_begin_array(json, "ids");
     for (int64_t i = 0; i < given->count; i++) {
         yk_json_write_integer(json, NULL, given->ids[i]);
@@ -188,6 +187,17 @@ static yk_status add_conversation_json(struct listing *listing,
         yk_json_write_integer(json, NULL, given->mask[i]);
     }
     yk_json_write_end_array(json);
+}
+
+static yk_status add_conversation_json(struct conversations *conversations,
+                                       const struct yk_tokenize_chat_conversation *given)
+{
+    struct listing *listing = &conversations->listing;
+    struct yk_json_writer *json = &listing->json;
+    yk_json_write_begin_object(json, NULL);
+    if (!conversations->text_only) {
+        add_tokens_json(json, given);
+    }
     yk_json_write_key(json, "text");
     YK_TRY(add_json_text(given, listing->out));
     yk_json_write_end_object(json);
@@ -200,7 +210,7 @@ static yk_status add_conversation(void *user, const struct yk_tokenize_chat_conv
     struct listing *listing = &conversations->listing;
     struct yk_text *out = listing->out;
     if (listing->as_json) {
-        YK_TRY(add_conversation_json(listing, given));
+        YK_TRY(add_conversation_json(conversations, given));
         return print_long(listing);
     }
     if (conversations->render) {
@@ -393,6 +403,7 @@ static yk_status show_chat(const struct arguments *arguments, struct yk_text *ou
         .listing = {.out = out, .json = {.text = out}, .as_json = arguments->json},
         .render = arguments->render,
         .mask = arguments->mask,
+        .text_only = arguments->render && !arguments->mask,
     };
     struct listing *listing = &conversations.listing;
     const struct yk_tokenize_chat_request request = {
@@ -401,6 +412,7 @@ static yk_status show_chat(const struct arguments *arguments, struct yk_text *ou
         .tokenizer = arguments->tokenizer,
         .chat = arguments->chat_options,
         .prompt = arguments->prompt,
+        .text_only = conversations.text_only,
         .mask = arguments->mask || arguments->json,
         .conversation = add_conversation,
         .user = &conversations,
@@ -542,7 +554,8 @@ const struct yk_command yk_command_tokenize = {
         "are of no known kind. Long lists of ids are printed as they come.\n\n"
         "With --chat, conversations are written by the chat template that the model brings along "
         "(chat_template.jinja or tokenizer_config.json beside its tokenizer), as transformers' "
-        "apply_chat_template() does. --json gives ids, mask and text of each.\n\n"
+        "apply_chat_template() does. --json gives ids, mask and text of each, or "
+        "with --render the text alone.\n\n"
         "With --learn, a byte-level BPE tokenizer is learned from the texts. Its merges are those "
         "that Hugging Face's BpeTrainer finds when each file is one text of train_from_iterator() "
         "(train() cuts files into lines), and its file can be read by their tokenizers.",

@@ -116,8 +116,9 @@ struct yk_tokenize_chat_request {
     int32_t file_count;
     const char *tokenizer; /* path of a tokenizer file, or of a folder that contains one */
     struct yk_chat_options chat;
-    bool prompt; /* with the beginning of another answer after each conversation */
-    bool mask;   /* find the tokens that are part of the loss */
+    bool prompt;    /* with the beginning of another answer after each conversation */
+    bool text_only; /* conversations are not encoded */
+    bool mask;      /* find the tokens that are part of the loss */
     /* If the callback fails, the job ends. */
     yk_status (*conversation)(void *user, const struct yk_tokenize_chat_conversation *given);
     void *user;

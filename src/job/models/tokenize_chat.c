@@ -109,6 +109,7 @@ static yk_status open(struct listing *listing)
         .chat = {.variables = listing->variables},
         .tools = listing->tools,
         .prompt = request->prompt,
+        .text_only = request->text_only,
         .no_mask = !request->mask,
     };
     return yk_instruction_encoder_open(listing->tokenizer, &options, &listing->encoder);
