@@ -22,7 +22,8 @@ struct yk_text_reader {
     struct yk_chunk_boundary_rules cut;
     struct yk_text path;
     struct yk_text held; /* bytes that were read; the chunk that was returned is at the beginning */
-    size_t returned;     /* bytes of the chunk that was returned */
+    size_t returned;     /* bytes of the chunk that was returned, and of the space behind it */
+    int64_t passed;      /* bytes of the file before `held` */
     size_t checked;      /* bytes of `held` that are known to be UTF-8 */
     size_t chunk;
     const atomic_bool *stop;       /* or NULL */
@@ -126,6 +127,7 @@ static void drop_returned(struct yk_text_reader *reader)
     struct yk_text *held = &reader->held;
     if (reader->returned > 0) {
         reader->place = place_of(reader, reader->returned);
+        reader->passed += (int64_t)reader->returned;
         memmove(held->bytes, held->bytes + reader->returned, held->length - reader->returned);
         held->length -= reader->returned;
         reader->checked -= reader->returned;
@@ -207,8 +209,13 @@ yk_status yk_text_reader_read_next_chunk(struct yk_text_reader *reader, const ch
     }
     *text = yk_text_chars(&reader->held);
     *length = end;
-    reader->returned = end;
+    reader->returned = end + (end < reader->held.length && reader->cut.omits_space);
     return YK_OK;
+}
+
+int64_t yk_text_reader_get_position(const struct yk_text_reader *reader)
+{
+    return reader->passed + (int64_t)reader->returned;
 }
 
 static yk_status check(struct yk_text_reader *reader, bool *out)

@@ -39,6 +39,9 @@ void yk_text_reader_set_stop_flag(struct yk_text_reader *reader, const atomic_bo
 yk_status yk_text_reader_read_next_chunk(struct yk_text_reader *reader, const char **text,
                                          size_t *length) YK_MUST_USE;
 
+/* Returns where in the file the next chunk begins. */
+int64_t yk_text_reader_get_position(const struct yk_text_reader *reader);
+
 /* Sets `*out` to whether the file is UTF-8 text and not empty. */
 yk_status yk_text_reader_is_text_file(const char *path, bool *out) YK_MUST_USE;
 

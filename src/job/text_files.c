@@ -99,10 +99,11 @@ static yk_status walk_file(struct walk *walk, const char *path, struct yk_text_r
 {
     const char *text = NULL;
     size_t length = 0;
+    const int64_t before = walk->bytes;
     do {
         YK_TRY(yk_text_reader_read_next_chunk(reader, &text, &length));
         YK_TRY(walk->consumer->consume(walk->consumer->user, path, text, length));
-        walk->bytes += (int64_t)length;
+        walk->bytes = before + yk_text_reader_get_position(reader);
         if (walk->files->bytes > 0) {
             const double done = (double)walk->bytes / walk->files->bytes;
             yk_job_report_progress(walk->job, walk->what, done < 1 ? done : 1);

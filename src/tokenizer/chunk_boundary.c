@@ -202,9 +202,27 @@ static bool replaces_space(const struct yk_json *node)
            strcmp(content, metaspace) == 0;
 }
 
-static bool is_spaced_or_replaces_space(const struct yk_json *node)
+static bool is_prepended_metaspace(const struct yk_json *node)
 {
-    return is_spaced_normalizer(node) || replaces_space(node);
+    const char *content = yk_json_string_value(yk_json_get_member(node, "prepend"));
+    return has_type(node, "Prepend") && content && strcmp(content, metaspace) == 0;
+}
+
+/* Whether all normalizers are known where texts are one word. Only the first of several may put "▁"
+ * before a text. */
+static bool are_one_word_normalizers(const struct yk_json *normalizer, bool *prepends)
+{
+    const struct yk_json *list = yk_json_get_member(normalizer, "normalizers");
+    const bool several = has_type(normalizer, "Sequence");
+    const size_t count = several ? yk_json_array_count(list) : 1;
+    *prepends = several && is_prepended_metaspace(yk_json_array_at(list, 0));
+    for (size_t i = *prepends; i < count; i++) {
+        const struct yk_json *node = several ? yk_json_array_at(list, i) : normalizer;
+        if (!is_spaced_normalizer(node) && !replaces_space(node)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool is_metaspace(const struct yk_json *node, bool split)
@@ -297,7 +315,7 @@ static bool is_visible(const char *text, size_t length)
 /* Whether a character may stand next to a space that is cut. */
 static yk_status try_neighbour(const struct yk_normalizer *normalizer,
                                struct yk_normalizer_workspace *workspace, uint32_t character,
-                               bool *out)
+                               bool prepends, bool *out)
 {
     char bytes[YK_UTF8_MAX_BYTES];
     struct yk_aligned_segment text = {0};
@@ -310,6 +328,10 @@ static yk_status try_neighbour(const struct yk_normalizer *normalizer,
         return YK_OK;
     }
     YK_TRY(yk_normalizer_run(normalizer, workspace, bytes, length, 0, false, &text));
+    if (prepends) {
+        text.bytes += strlen(metaspace);
+        text.length -= strlen(metaspace);
+    }
     const size_t last =
         text.length > 0 ? yk_utf8_previous_character_start(text.bytes, text.length) : 0;
     *out = text.length > 0 && is_visible(text.bytes, text.length) &&
@@ -326,7 +348,7 @@ static yk_status find_neighbours(const struct yk_json *node, struct yk_chunk_bou
     for (uint32_t i = 1; i < YK_CHUNK_BOUNDARY_CHARACTERS && status == YK_OK; i++) {
         bool allowed = false;
         if (i < FIRST_SURROGATE || i > LAST_SURROGATE) {
-            status = try_neighbour(normalizer, &workspace, i, &allowed);
+            status = try_neighbour(normalizer, &workspace, i, out->omits_space, &allowed);
         }
         out->neighbours[i / 8] |= (unsigned char)(allowed << i % 8);
     }
@@ -343,18 +365,19 @@ yk_status yk_chunk_boundary_rules_from_json(const struct yk_json *root,
     const struct yk_json *normalizer = yk_json_get_member(root, "normalizer");
     const struct yk_json *words = yk_json_get_member(root, "pre_tokenizer");
     const bool normalized = normalizer && !yk_json_is_null(normalizer);
+    bool prepends = false;
     yk_chunk_boundary_rules_from_pre_tokenizer(words, out);
     out->possible = out->possible &&
                     (!normalized || check_each(normalizer, "normalizers", is_local_normalizer));
     const bool spaced_words =
         are_spaced_words(words) &&
         (!normalized || check_each(normalizer, "normalizers", is_spaced_normalizer));
-    const bool one_word =
-        is_one_spaced_word(root) &&
-        (!normalized || check_each(normalizer, "normalizers", is_spaced_or_replaces_space));
+    const bool one_word = is_one_spaced_word(root) &&
+                          (!normalized || are_one_word_normalizers(normalizer, &prepends));
     if (!out->possible && (spaced_words || one_word)) {
         out->possible = true;
         out->single_spaces = true;
+        out->omits_space = one_word && prepends;
         out->lines = false;
     }
     for (size_t i = 0; out->possible && i < yk_json_array_count(added); i++) {

@@ -32,7 +32,9 @@
  *   of the two characters next to the space to white space is tried for each character. A Replace
  *   of two or more spaces does not match a single space; other strings to replace have no space.
  *   Strip leaves a chunk as it is that ends with no white space, if it strips only the right side.
- * - Prepend puts its content before each chunk. Such tokenizers are not cut.
+ * - A Prepend of "▁" at the beginning of the normalizers, as Llama 2 and Phi-3 have it, puts one
+ *   before each chunk. The second chunk therefore begins behind the space, which would become the
+ *   same "▁" (`omits_space`).
  *
  * The rules of a tokenizer are a plain struct. They are immutable: any number of threads may share
  * them.
@@ -57,6 +59,7 @@ struct yk_chunk_boundary_rules {
     bool strips_right;      /* at least one added token strips the white space after it */
     bool begins_token[256]; /* first bytes of added tokens */
     bool ends_token[256];   /* last bytes of added tokens that strip the white space after them */
+    bool omits_space;       /* the space that a text is cut before belongs to no chunk */
     bool single_spaces;     /* cut only before a single space, between two neighbours: */
     unsigned char neighbours[YK_CHUNK_BOUNDARY_CHARACTERS / 8]; /* one bit for each character */
 };

@@ -49,6 +49,28 @@ static void chunks_end_before_spaces_and_are_as_long_as_they_may_be(void **state
     assert_chunks("a  b\n c", 4, "a | b\n c");
 }
 
+static void a_space_that_belongs_to_no_chunk_is_passed_over(void **state)
+{
+    (void)state;
+    static const struct yk_chunk_boundary_rules rules = {.possible = true, .omits_space = true};
+    struct yk_text_reader *reader = NULL;
+    const char *text = NULL;
+    size_t length = 0;
+    const char *path = support_scratch_write_text("a.txt", "one two three four ");
+    static const struct {
+        const char *text;
+        int64_t next;
+    } chunks[] = {{"one two", 8}, {"three", 14}, {"four ", 19}, {"", 19}};
+    assert_ok(yk_text_reader_open(path, &rules, 9, &reader));
+    for (size_t i = 0; i < sizeof chunks / sizeof *chunks; i++) {
+        assert_ok(yk_text_reader_read_next_chunk(reader, &text, &length));
+        assert_int_equal(length, strlen(chunks[i].text));
+        assert_memory_equal(text, chunks[i].text, length);
+        assert_int_equal(yk_text_reader_get_position(reader), chunks[i].next);
+    }
+    yk_text_reader_close(reader);
+}
+
 static void where_there_is_no_place_to_cut_all_is_one_chunk(void **state)
 {
     (void)state;
@@ -211,6 +233,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         in_scratch(chunks_end_before_spaces_and_are_as_long_as_they_may_be),
+        in_scratch(a_space_that_belongs_to_no_chunk_is_passed_over),
         in_scratch(where_there_is_no_place_to_cut_all_is_one_chunk),
         in_scratch(a_long_file_comes_whole),
         in_scratch(what_is_no_text_is_refused_by_its_place_in_the_file),

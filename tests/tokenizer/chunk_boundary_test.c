@@ -114,7 +114,8 @@ static int check_text(struct yk_tokenizer_encoder *encoder,
         cuts++;
         chunks.count = 0;
         encode(encoder, text->bytes, at, &chunks);
-        encode(encoder, text->bytes + at, text->length - at, &chunks);
+        const size_t next = at + cut->omits_space;
+        encode(encoder, text->bytes + next, text->length - next, &chunks);
         if (chunks.count != whole.count ||
             memcmp(chunks.items, whole.items, (size_t)whole.count * sizeof *whole.items) != 0) {
             fail_msg("\"%s\" has other tokens when it is cut at byte %zu", text->bytes, at);
@@ -217,6 +218,14 @@ static void one_word_is_cut_where_no_merge_crosses(void **state)
          "[\"\u2581\", \"a\"]", true},
         {"\"normalizer\": {\"type\": \"Sequence\", \"normalizers\": [{\"type\": \"Prepend\", "
          "\"prepend\": \"\u2581\"}, {\"type\": \"Replace\", \"pattern\": {\"String\": \" \"}, "
+         "\"content\": \"\u2581\"}]}",
+         "[\"\u2581\", \"a\"]", true},
+        {"\"normalizer\": {\"type\": \"Sequence\", \"normalizers\": [{\"type\": \"Replace\", "
+         "\"pattern\": {\"String\": \" \"}, \"content\": \"\u2581\"}, {\"type\": \"Prepend\", "
+         "\"prepend\": \"\u2581\"}]}",
+         "[\"\u2581\", \"a\"]", false},
+        {"\"normalizer\": {\"type\": \"Sequence\", \"normalizers\": [{\"type\": \"Prepend\", "
+         "\"prepend\": \"a\"}, {\"type\": \"Replace\", \"pattern\": {\"String\": \" \"}, "
          "\"content\": \"\u2581\"}]}",
          "[\"\u2581\", \"a\"]", false},
     };
