@@ -355,8 +355,8 @@ def parameters_of(model):
     for name, parameter in model.named_parameters():
         if "embed_positions" not in name or model.config.model_type != "marian":
             if model.config.model_type == "vit":
-                for now, in_files in VIT_FILE_NAMES:
-                    name = name.replace(now, in_files)
+                for in_memory, in_files in VIT_FILE_NAMES:
+                    name = name.replace(in_memory, in_files)
             yield name.replace("lm_head.", "embed_out.") if neox else name, tuple(parameter.shape)
 
 
