@@ -1,4 +1,4 @@
-#include "tokenizer/jinja/container_methods.h"
+#include "tokenizer/jinja/library.h"
 
 #include "tokenizer/jinja/dict.h"
 #include "tokenizer/jinja/iterator.h"

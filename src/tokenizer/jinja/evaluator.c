@@ -1,4 +1,4 @@
-#include "tokenizer/jinja/evaluator.h"
+#include "tokenizer/jinja/interpreter.h"
 
 #include "tokenizer/jinja/attribute.h"
 #include "tokenizer/jinja/dict.h"

@@ -1,4 +1,4 @@
-#include "tokenizer/jinja/executor.h"
+#include "tokenizer/jinja/interpreter.h"
 
 #include "tokenizer/jinja/dict.h"
 #include "tokenizer/jinja/loop.h"

@@ -1,6 +1,4 @@
-#include "tokenizer/jinja/expression_parser.h"
-
-#include "tokenizer/jinja/operand_parser.h"
+#include "tokenizer/jinja/parser.h"
 
 static yk_status read_unary(struct yk_jinja_parser *parser, bool filtered,
                             struct yk_jinja_expression **out);

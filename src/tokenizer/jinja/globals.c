@@ -1,4 +1,4 @@
-#include "tokenizer/jinja/globals.h"
+#include "tokenizer/jinja/library.h"
 
 #include "tokenizer/jinja/dict.h"
 #include "tokenizer/jinja/iterator.h"

@@ -1,12 +1,6 @@
 #include "tokenizer/jinja/library.h"
 
-#include "tokenizer/jinja/container_methods.h"
 #include "tokenizer/jinja/loop.h"
-#include "tokenizer/jinja/number_filters.h"
-#include "tokenizer/jinja/sequence_filters.h"
-#include "tokenizer/jinja/string_methods.h"
-#include "tokenizer/jinja/tests.h"
-#include "tokenizer/jinja/text_filters.h"
 
 static const struct yk_jinja_function *find_filter(const char *name, size_t length)
 {

@@ -1,4 +1,4 @@
-#include "tokenizer/jinja/number_filters.h"
+#include "tokenizer/jinja/library.h"
 
 #include "tokenizer/jinja/operation.h"
 #include "tokenizer/jinja/string.h"

@@ -1,4 +1,4 @@
-#include "tokenizer/jinja/operand_parser.h"
+#include "tokenizer/jinja/parser.h"
 
 #include "base/text.h"
 

@@ -1,9 +1,19 @@
-/* Parser: the tokens of a template while they are read, and the nodes of its syntax tree. */
+/*
+ * Parser: makes the syntax tree of a template from its tokens, with the grammar of jinja2.
+ * statement_parser.c reads the statements, expression_parser.c what operators join, and
+ * operand_parser.c the operands; all use parser.c, which holds the current token and makes nodes.
+ */
 #ifndef YK_TOKENIZER_JINJA_PARSER_H
 #define YK_TOKENIZER_JINJA_PARSER_H
 
 #include "tokenizer/jinja/lexer.h"
 #include "tokenizer/jinja/syntax.h"
+
+/* Parses tokens into `syntax`, whose arena and names the caller has set. Error messages begin with
+ * "line 3: ". */
+yk_status yk_jinja_statement_parser_read(const struct yk_jinja_token *tokens,
+                                         const struct yk_jinja_library *library,
+                                         struct yk_jinja_syntax *syntax) YK_MUST_USE;
 
 struct yk_jinja_parser {
     struct yk_jinja_syntax *syntax;
@@ -78,5 +88,40 @@ yk_status yk_jinja_parser_new_list(struct yk_jinja_parser *parser,
 yk_status yk_jinja_parser_new_constant(struct yk_jinja_parser *parser, int32_t line,
                                        struct yk_jinja_value value,
                                        struct yk_jinja_expression **out) YK_MUST_USE;
+
+/* The operand parser: names, constants, displays such as [1, 2] and tuples, and what follows them:
+ * attributes, items, calls, filters and tests. */
+
+/* Reads a name, a constant, a display or an expression in parentheses; if `attributes` is true, a
+ * name may have an attribute to assign to. */
+yk_status yk_jinja_operand_parser_read_primary(struct yk_jinja_parser *parser, bool attributes,
+                                               struct yk_jinja_expression **out) YK_MUST_USE;
+
+/* Both read what follows `*out`, and set `*out` to the whole. */
+yk_status yk_jinja_operand_parser_read_postfix(struct yk_jinja_parser *parser,
+                                               struct yk_jinja_expression **out) YK_MUST_USE;
+yk_status
+yk_jinja_operand_parser_read_filters_and_tests(struct yk_jinja_parser *parser,
+                                               struct yk_jinja_expression **out) YK_MUST_USE;
+
+/* Reads an expression, or several with commas, which are a tuple. `conditional` allows "a if b else
+ * c" in it; without, "if" ends the tuple. `end` is a name that ends it, too, or NULL. */
+yk_status yk_jinja_operand_parser_read_tuple(struct yk_jinja_parser *parser, bool conditional,
+                                             const char *end,
+                                             struct yk_jinja_expression **out) YK_MUST_USE;
+
+/* Reads a target of an assignment: a name, a tuple of targets or, if `attributes` is true, an
+ * attribute of a namespace. */
+yk_status yk_jinja_operand_parser_read_target(struct yk_jinja_parser *parser, bool attributes,
+                                              const char *end,
+                                              struct yk_jinja_expression **out) YK_MUST_USE;
+
+/* Reads filters. The innermost has no operand. `*out` is NULL if there is none. */
+yk_status yk_jinja_operand_parser_read_filters(struct yk_jinja_parser *parser, bool at_name,
+                                               struct yk_jinja_expression **out) YK_MUST_USE;
+
+/* Reads an expression. Without `conditional`, it ends before an "if". For parser->read. */
+yk_status yk_jinja_expression_parser_read(struct yk_jinja_parser *parser, bool conditional,
+                                          struct yk_jinja_expression **out) YK_MUST_USE;
 
 #endif

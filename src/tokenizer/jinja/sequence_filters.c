@@ -1,14 +1,13 @@
-#include "tokenizer/jinja/sequence_filters.h"
+#include "tokenizer/jinja/library.h"
 
 #include "tokenizer/jinja/attribute.h"
 #include "tokenizer/jinja/dict.h"
 #include "tokenizer/jinja/iterator.h"
 #include "tokenizer/jinja/operation.h"
 #include "tokenizer/jinja/string.h"
+#include "tokenizer/jinja/string_case.h"
 #include "tokenizer/jinja/value_compare.h"
 #include "tokenizer/jinja/value_text.h"
-
-#include "tokenizer/jinja/value_sort.h"
 
 static yk_status new_iterator(struct yk_jinja_run *run, const struct yk_jinja_iterator *iterator,
                               struct yk_jinja_value *out)
@@ -352,7 +351,7 @@ static yk_status make_key(struct yk_jinja_run *run, struct yk_jinja_value item,
 {
     YK_TRY(yk_jinja_attribute_get_path(run, item, path, otherwise, out));
     if (!case_sensitive && out->kind == YK_JINJA_STRING) {
-        return yk_jinja_string_change_case(run, out->as.string, YK_JINJA_LOWER, out);
+        return yk_jinja_string_case_change(run, out->as.string, YK_JINJA_LOWER, out);
     }
     return YK_OK;
 }
@@ -390,8 +389,8 @@ static yk_status sort(struct yk_jinja_call *call, struct yk_jinja_value *out)
         YK_TRY(make_sort_key(call->run, list->items[i], call->values[2], case_sensitive,
                              &entries[i].key));
     }
-    return yk_jinja_value_sort(call->run, entries, list->count,
-                               yk_jinja_function_get_truth(call, 0, false), out);
+    return yk_jinja_value_compare_sort(call->run, entries, list->count,
+                                       yk_jinja_function_get_truth(call, 0, false), out);
 }
 
 static yk_status dictsort(struct yk_jinja_call *call, struct yk_jinja_value *out)
@@ -416,8 +415,8 @@ static yk_status dictsort(struct yk_jinja_call *call, struct yk_jinja_value *out
         YK_TRY(make_key(call->run, by_value ? entry->value : entry->key, none, none, case_sensitive,
                         &entries[i].key));
     }
-    return yk_jinja_value_sort(call->run, entries, dict->count,
-                               yk_jinja_function_get_truth(call, 2, false), out);
+    return yk_jinja_value_compare_sort(call->run, entries, dict->count,
+                                       yk_jinja_function_get_truth(call, 2, false), out);
 }
 
 static yk_status unique(struct yk_jinja_call *call, struct yk_jinja_value *out)
@@ -553,7 +552,7 @@ static yk_status groupby(struct yk_jinja_call *call, struct yk_jinja_value *out)
         YK_TRY(make_key(call->run, list->items[i], call->values[0], call->values[1], case_sensitive,
                         &entries[i].key));
     }
-    YK_TRY(yk_jinja_value_sort(call->run, entries, list->count, false, out));
+    YK_TRY(yk_jinja_value_compare_sort(call->run, entries, list->count, false, out));
     YK_TRY(group_sorted(call, out->as.list, case_sensitive, &groups));
     return yk_jinja_value_finish_list(call->run, &groups, YK_JINJA_LIST, out);
 }

@@ -1,7 +1,4 @@
-#include "tokenizer/jinja/statement_parser.h"
-
-#include "tokenizer/jinja/expression_parser.h"
-#include "tokenizer/jinja/operand_parser.h"
+#include "tokenizer/jinja/parser.h"
 
 #include "base/text.h"
 

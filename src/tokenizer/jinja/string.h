@@ -68,18 +68,6 @@ yk_status yk_jinja_string_replace(struct yk_jinja_run *run, const struct yk_jinj
                                   const struct yk_jinja_string *new, int64_t max,
                                   struct yk_jinja_value *out) YK_MUST_USE;
 
-enum yk_jinja_case {
-    YK_JINJA_LOWER,
-    YK_JINJA_UPPER,
-    YK_JINJA_CAPITALIZE,
-    YK_JINJA_TITLE,
-    YK_JINJA_SWAPCASE
-};
-
-yk_status yk_jinja_string_change_case(struct yk_jinja_run *run,
-                                      const struct yk_jinja_string *string, enum yk_jinja_case to,
-                                      struct yk_jinja_value *out) YK_MUST_USE;
-
 /* Makes a string that consists of `count` times the string. */
 yk_status yk_jinja_string_repeat(struct yk_jinja_run *run, const struct yk_jinja_string *string,
                                  int64_t count, struct yk_jinja_value *out) YK_MUST_USE;

@@ -1,8 +1,9 @@
-#include "tokenizer/jinja/string_methods.h"
+#include "tokenizer/jinja/library.h"
 
 #include "tokenizer/jinja/attribute.h"
 #include "tokenizer/jinja/iterator.h"
 #include "tokenizer/jinja/string.h"
+#include "tokenizer/jinja/string_case.h"
 #include "tokenizer/jinja/string_format.h"
 #include "tokenizer/unicode.h"
 
@@ -268,27 +269,27 @@ static yk_status replace(struct yk_jinja_call *call, struct yk_jinja_value *out)
 
 static yk_status lower(struct yk_jinja_call *call, struct yk_jinja_value *out)
 {
-    return yk_jinja_string_change_case(call->run, subject_of(call), YK_JINJA_LOWER, out);
+    return yk_jinja_string_case_change(call->run, subject_of(call), YK_JINJA_LOWER, out);
 }
 
 static yk_status upper(struct yk_jinja_call *call, struct yk_jinja_value *out)
 {
-    return yk_jinja_string_change_case(call->run, subject_of(call), YK_JINJA_UPPER, out);
+    return yk_jinja_string_case_change(call->run, subject_of(call), YK_JINJA_UPPER, out);
 }
 
 static yk_status title(struct yk_jinja_call *call, struct yk_jinja_value *out)
 {
-    return yk_jinja_string_change_case(call->run, subject_of(call), YK_JINJA_TITLE, out);
+    return yk_jinja_string_case_change(call->run, subject_of(call), YK_JINJA_TITLE, out);
 }
 
 static yk_status capitalize(struct yk_jinja_call *call, struct yk_jinja_value *out)
 {
-    return yk_jinja_string_change_case(call->run, subject_of(call), YK_JINJA_CAPITALIZE, out);
+    return yk_jinja_string_case_change(call->run, subject_of(call), YK_JINJA_CAPITALIZE, out);
 }
 
 static yk_status swapcase(struct yk_jinja_call *call, struct yk_jinja_value *out)
 {
-    return yk_jinja_string_change_case(call->run, subject_of(call), YK_JINJA_SWAPCASE, out);
+    return yk_jinja_string_case_change(call->run, subject_of(call), YK_JINJA_SWAPCASE, out);
 }
 
 static yk_status join(struct yk_jinja_call *call, struct yk_jinja_value *out)
@@ -428,21 +429,6 @@ static yk_status format(struct yk_jinja_call *call, struct yk_jinja_value *out)
     return yk_jinja_string_format_braces(call->run, subject_of(call), call->arguments, out);
 }
 
-bool yk_jinja_string_methods_has_case(const struct yk_jinja_string *string, bool upper_case)
-{
-    bool cased = false;
-    for (size_t at = 0; at < string->length;) {
-        uint32_t character = 0;
-        at += yk_jinja_string_decode(string->bytes + at, &character);
-        const char *category = yk_unicode_general_category(character);
-        if (strcmp(category, "Lt") == 0 || strcmp(category, upper_case ? "Ll" : "Lu") == 0) {
-            return false;
-        }
-        cased = cased || strcmp(category, upper_case ? "Lu" : "Ll") == 0;
-    }
-    return cased;
-}
-
 static bool is_letter(uint32_t character)
 {
     return yk_unicode_general_category(character)[0] == 'L';
@@ -517,14 +503,14 @@ CHARACTER_METHOD(isprintable_method, is_printable, true)
 static yk_status isupper_method(struct yk_jinja_call *call, struct yk_jinja_value *out)
 {
     YK_TRY(yk_jinja_run_charge_bytes(call->run, subject_of(call)->length));
-    *out = yk_jinja_value_bool(yk_jinja_string_methods_has_case(subject_of(call), true));
+    *out = yk_jinja_value_bool(yk_jinja_string_case_is(subject_of(call), true));
     return YK_OK;
 }
 
 static yk_status islower_method(struct yk_jinja_call *call, struct yk_jinja_value *out)
 {
     YK_TRY(yk_jinja_run_charge_bytes(call->run, subject_of(call)->length));
-    *out = yk_jinja_value_bool(yk_jinja_string_methods_has_case(subject_of(call), false));
+    *out = yk_jinja_value_bool(yk_jinja_string_case_is(subject_of(call), false));
     return YK_OK;
 }
 

@@ -1,12 +1,10 @@
 #include "tokenizer/jinja/template.h"
 
-#include "tokenizer/jinja/executor.h"
-#include "tokenizer/jinja/globals.h"
+#include "tokenizer/jinja/interpreter.h"
 #include "tokenizer/jinja/lexer.h"
 #include "tokenizer/jinja/library.h"
-#include "tokenizer/jinja/statement_parser.h"
-#include "tokenizer/jinja/template_check.h"
-#include "tokenizer/jinja/template_names.h"
+#include "tokenizer/jinja/parser.h"
+#include "tokenizer/jinja/template_analysis.h"
 #include "tokenizer/jinja/value_json.h"
 
 #include <stdio.h>
@@ -30,8 +28,8 @@ static yk_status parse(const char *source, size_t length, struct yk_jinja_templa
     YK_TRY(yk_name_index_create(&parsed->syntax.names));
     YK_TRY(yk_jinja_lexer_read(source, length, parsed->arena, &tokens));
     YK_TRY(yk_jinja_statement_parser_read(tokens, &yk_jinja_library, &parsed->syntax));
-    YK_TRY(yk_jinja_template_check(&parsed->syntax));
-    return yk_jinja_template_names_find_hidden(&parsed->syntax);
+    YK_TRY(yk_jinja_template_analysis_check(&parsed->syntax));
+    return yk_jinja_template_analysis_find_hidden(&parsed->syntax);
 }
 
 yk_status yk_jinja_template_parse(const char *source, size_t length, const char *name,

@@ -9,21 +9,25 @@
  * rendering are limited, and so is the depth of what is parsed.
  *
  * Files of this folder, each uses only those above it:
- *   output            what a template writes; run: memory and limits of one rendering
- *   value             values: numbers, strings, lists, dicts …; dict: ordered dictionaries
- *   value_compare     Python's ==, < and truth; value_sort: sorted()
- *   value_text        Python's str() and repr(); value_json: JSON to values and back
- *   string            Python's strings: slices, search, split, case
- *   iterator          iteration over any value, generators
- *   loop              the variable of {% for %}; attribute: attributes, items, slices, in
- *   operation         operators
- *   function          functions with named parameters: filters, tests, methods, globals
- *   string_format     % and str.format()
- *   *_methods, *_filters, tests, globals, library    tables of functions
- *   syntax            the syntax tree; lexer, parser, *_parser: from text to it
- *   template_check    what jinja2 refuses when it compiles a template; template_names: what it
- * hides evaluator         computes expressions; executor: runs statements template          this
- * interface
+ *
+ *   output             what a template writes
+ *   run                memory and limits of one rendering
+ *   value, dict        values: numbers, strings, lists, ordered dictionaries …
+ *   value_compare      Python's ==, <, truth and sorted()
+ *   string             Python's strings: slices, search, split; string_case: upper, title …
+ *   value_text         Python's str() and repr(); value_json: JSON to values and back
+ *   iterator           iteration over any value, generators
+ *   function           functions with named parameters: filters, tests, methods, globals
+ *   loop               the variable of {% for %}
+ *   attribute          attributes, items, slices, in
+ *   operation          operators
+ *   string_format      % and str.format()
+ *   library            tables of functions: *_filters, *_methods, tests, globals
+ *   syntax             the syntax tree
+ *   lexer, parser      from text to the syntax tree
+ *   template_analysis  what jinja2 decides when it compiles a template
+ *   interpreter        computes expressions (evaluator) and runs statements (executor)
+ *   template           this interface
  */
 #ifndef YK_TOKENIZER_JINJA_TEMPLATE_H
 #define YK_TOKENIZER_JINJA_TEMPLATE_H

@@ -1,9 +1,9 @@
-#include "tokenizer/jinja/tests.h"
+#include "tokenizer/jinja/library.h"
 
 #include "tokenizer/jinja/attribute.h"
 #include "tokenizer/jinja/iterator.h"
 #include "tokenizer/jinja/operation.h"
-#include "tokenizer/jinja/string_methods.h"
+#include "tokenizer/jinja/string_case.h"
 #include "tokenizer/jinja/value_compare.h"
 #include "tokenizer/jinja/value_text.h"
 
@@ -42,7 +42,7 @@ static yk_status has_case(struct yk_jinja_call *call, bool upper, struct yk_jinj
     const struct yk_jinja_string *string = NULL;
     YK_TRY(yk_jinja_value_text_make(call->run, call->subject, &string));
     YK_TRY(yk_jinja_run_charge_bytes(call->run, string->length));
-    *out = yk_jinja_value_bool(yk_jinja_string_methods_has_case(string, upper));
+    *out = yk_jinja_value_bool(yk_jinja_string_case_is(string, upper));
     return YK_OK;
 }
 

@@ -1,9 +1,10 @@
-#include "tokenizer/jinja/text_filters.h"
+#include "tokenizer/jinja/library.h"
 
 #include "tokenizer/jinja/dict.h"
 #include "tokenizer/jinja/iterator.h"
 #include "tokenizer/jinja/operation.h"
 #include "tokenizer/jinja/string.h"
+#include "tokenizer/jinja/string_case.h"
 #include "tokenizer/jinja/string_format.h"
 #include "tokenizer/jinja/value_compare.h"
 #include "tokenizer/jinja/value_json.h"
@@ -26,7 +27,7 @@ static yk_status change_case(struct yk_jinja_call *call, enum yk_jinja_case to,
 {
     const struct yk_jinja_string *string = NULL;
     YK_TRY(text_of(call, &string));
-    return yk_jinja_string_change_case(call->run, string, to, out);
+    return yk_jinja_string_case_change(call->run, string, to, out);
 }
 
 static yk_status upper(struct yk_jinja_call *call, struct yk_jinja_value *out)
@@ -73,9 +74,9 @@ static yk_status title(struct yk_jinja_call *call, struct yk_jinja_value *out)
         const struct yk_jinja_string rest = {
             .bytes = string->bytes + first, .length = end - first, .characters = -1};
         struct yk_jinja_value part = {0};
-        YK_TRY(yk_jinja_string_change_case(call->run, &head, YK_JINJA_UPPER, &part));
+        YK_TRY(yk_jinja_string_case_change(call->run, &head, YK_JINJA_UPPER, &part));
         YK_TRY(yk_jinja_value_concatenate(call->run, joined.as.string, part.as.string, &joined));
-        YK_TRY(yk_jinja_string_change_case(call->run, &rest, YK_JINJA_LOWER, &part));
+        YK_TRY(yk_jinja_string_case_change(call->run, &rest, YK_JINJA_LOWER, &part));
         YK_TRY(yk_jinja_value_concatenate(call->run, joined.as.string, part.as.string, &joined));
         at = end;
     }

@@ -1,4 +1,4 @@
-/* Value compare: Python's truth, equality and order of values. */
+/* Value compare: Python's truth, equality and order of values, and sorted(). */
 #ifndef YK_TOKENIZER_JINJA_VALUE_COMPARE_H
 #define YK_TOKENIZER_JINJA_VALUE_COMPARE_H
 
@@ -24,5 +24,17 @@ enum yk_jinja_order {
 yk_status yk_jinja_value_compare_order(struct yk_jinja_run *run, struct yk_jinja_value a,
                                        struct yk_jinja_value b, enum yk_jinja_order order,
                                        bool *out) YK_MUST_USE;
+
+struct yk_jinja_sorted_item {
+    struct yk_jinja_value key;
+    struct yk_jinja_value item;
+};
+
+/* Sorts by keys, and is stable: sorts `count` items, which it may reorder, and makes a list of
+ * them. In reverse order, items with equal keys keep their order. Fails if the keys have no order.
+ */
+yk_status yk_jinja_value_compare_sort(struct yk_jinja_run *run, struct yk_jinja_sorted_item *items,
+                                      int64_t count, bool reverse,
+                                      struct yk_jinja_value *out) YK_MUST_USE;
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * Evaluator: computes expressions. An interpreter holds the state of one rendering: the variables
- * of the scopes that are open, and the text that is written to.
+ * Interpreter: the state of one rendering, that is the variables of the scopes that are open, and
+ * the text that is written to. The evaluator computes expressions, the executor runs statements.
  */
-#ifndef YK_TOKENIZER_JINJA_EVALUATOR_H
-#define YK_TOKENIZER_JINJA_EVALUATOR_H
+#ifndef YK_TOKENIZER_JINJA_INTERPRETER_H
+#define YK_TOKENIZER_JINJA_INTERPRETER_H
 
 #include "tokenizer/jinja/syntax.h"
 
@@ -64,5 +64,9 @@ yk_status yk_jinja_evaluator_set_variable(struct yk_jinja_interpreter *interpret
 yk_status yk_jinja_evaluator_assign(struct yk_jinja_interpreter *interpreter,
                                     const struct yk_jinja_expression *target,
                                     struct yk_jinja_value value) YK_MUST_USE;
+
+/* Runs a list of statements. */
+yk_status yk_jinja_executor_run(struct yk_jinja_interpreter *interpreter,
+                                const struct yk_jinja_statement *statements) YK_MUST_USE;
 
 #endif
