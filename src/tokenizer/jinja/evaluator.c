@@ -25,24 +25,11 @@ static yk_status compute_constant(struct yk_jinja_interpreter *interpreter,
     return YK_OK;
 }
 
-static struct yk_jinja_value find_variable(const struct yk_jinja_interpreter *interpreter,
-                                           int32_t name)
-{
-    for (const struct yk_jinja_scope *scope = interpreter->scope; scope; scope = scope->parent) {
-        for (int32_t i = scope->count - 1; i >= 0; i--) {
-            if (scope->entries[i].name == name) {
-                return scope->entries[i].value;
-            }
-        }
-    }
-    return interpreter->variables[name];
-}
-
 static yk_status compute_name(struct yk_jinja_interpreter *interpreter,
                               const struct yk_jinja_expression *expression,
                               struct yk_jinja_value *out)
 {
-    *out = find_variable(interpreter, expression->name);
+    *out = yk_jinja_scope_find(interpreter, expression->name);
     if (out->kind != YK_JINJA_ABSENT) {
         return YK_OK;
     }
@@ -525,84 +512,4 @@ yk_status yk_jinja_evaluator_compute(struct yk_jinja_interpreter *interpreter,
         interpreter->error_line = expression->line;
     }
     return status;
-}
-
-static yk_status grow_scope(struct yk_jinja_run *run, struct yk_jinja_scope *scope)
-{
-    struct yk_jinja_scope_entry *entries = NULL;
-    const int32_t capacity = scope->capacity > 0 ? scope->capacity * 2 : 4;
-    YK_JINJA_TRY_NEW(run, entries, capacity);
-    for (int32_t i = 0; i < scope->count; i++) {
-        entries[i] = scope->entries[i];
-    }
-    scope->entries = entries;
-    scope->capacity = capacity;
-    return YK_OK;
-}
-
-yk_status yk_jinja_evaluator_set_variable(struct yk_jinja_interpreter *interpreter, int32_t name,
-                                          struct yk_jinja_value value)
-{
-    struct yk_jinja_scope *scope = interpreter->scope;
-    if (!scope) {
-        interpreter->variables[name] = value;
-        return YK_OK;
-    }
-    for (int32_t i = 0; i < scope->count; i++) {
-        if (scope->entries[i].name == name) {
-            scope->entries[i].value = value;
-            return YK_OK;
-        }
-    }
-    if (scope->count == scope->capacity) {
-        YK_TRY(grow_scope(&interpreter->run, scope));
-    }
-    scope->entries[scope->count++] = (struct yk_jinja_scope_entry){.name = name, .value = value};
-    return YK_OK;
-}
-
-static yk_status assign_attribute(struct yk_jinja_interpreter *interpreter,
-                                  const struct yk_jinja_expression *target,
-                                  struct yk_jinja_value value)
-{
-    const struct yk_jinja_value object = find_variable(interpreter, target->name);
-    if (object.kind != YK_JINJA_NAMESPACE) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "attributes can be set only of a namespace, not of a value of type %s",
-                       yk_jinja_value_type_name(object));
-    }
-    if (target->attribute->bytes[0] == '_') {
-        return yk_fail(YK_ERROR_INPUT, "attributes of a namespace must not begin with \"_\"");
-    }
-    return yk_jinja_dict_set(&interpreter->run, object.as.dict,
-                             yk_jinja_value_string(target->attribute), value);
-}
-
-static yk_status assign_tuple(struct yk_jinja_interpreter *interpreter,
-                              const struct yk_jinja_expression *target, struct yk_jinja_value value)
-{
-    const struct yk_jinja_list *list = NULL;
-    YK_TRY(yk_jinja_iterator_to_list(&interpreter->run, value, &list));
-    if (list->count != target->item_count) {
-        return yk_fail(YK_ERROR_INPUT, "%d values are expected, but there are %lld",
-                       (int)target->item_count, (long long)list->count);
-    }
-    for (int32_t i = 0; i < target->item_count; i++) {
-        YK_TRY(yk_jinja_evaluator_assign(interpreter, target->items[i], list->items[i]));
-    }
-    return YK_OK;
-}
-
-yk_status yk_jinja_evaluator_assign(struct yk_jinja_interpreter *interpreter,
-                                    const struct yk_jinja_expression *target,
-                                    struct yk_jinja_value value)
-{
-    switch (target->kind) {
-    case YK_JINJA_NAME:
-        return yk_jinja_evaluator_set_variable(interpreter, target->name, value);
-    case YK_JINJA_NAMESPACE_REFERENCE:
-        return assign_attribute(interpreter, target, value);
-    default:
-        return assign_tuple(interpreter, target, value);
-    }
 }

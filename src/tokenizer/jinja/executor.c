@@ -62,22 +62,12 @@ static yk_status write_value(struct yk_jinja_interpreter *interpreter, struct yk
     return check_output(interpreter);
 }
 
-/* Opens a scope inside the scope `parent`. */
-static yk_status open_scope(struct yk_jinja_interpreter *interpreter, struct yk_jinja_scope *parent)
-{
-    struct yk_jinja_scope *scope = NULL;
-    YK_JINJA_TRY_NEW(&interpreter->run, scope, 1);
-    scope->parent = parent;
-    interpreter->scope = scope;
-    return YK_OK;
-}
-
 /* Runs statements in a scope of their own. */
 static yk_status run_in_scope(struct yk_jinja_interpreter *interpreter,
                               const struct yk_jinja_statement *statements)
 {
     struct yk_jinja_scope *outer = interpreter->scope;
-    YK_TRY(open_scope(interpreter, outer));
+    YK_TRY(yk_jinja_scope_open(interpreter, outer));
     const yk_status status = yk_jinja_executor_run(interpreter, statements);
     interpreter->scope = outer;
     return status;
@@ -101,7 +91,7 @@ static yk_status capture_in_scope(struct yk_jinja_interpreter *interpreter,
                                   struct yk_jinja_value *out)
 {
     struct yk_jinja_scope *outer = interpreter->scope;
-    YK_TRY(open_scope(interpreter, outer));
+    YK_TRY(yk_jinja_scope_open(interpreter, outer));
     const yk_status status = capture(interpreter, statements, out);
     interpreter->scope = outer;
     return status;
@@ -144,7 +134,7 @@ static yk_status run_set(struct yk_jinja_interpreter *interpreter,
 {
     struct yk_jinja_value value = {0};
     YK_TRY(compute(interpreter, statement->expression, &value));
-    return yk_jinja_evaluator_assign(interpreter, statement->target, value);
+    return yk_jinja_scope_assign(interpreter, statement->target, value);
 }
 
 static yk_status run_set_block(struct yk_jinja_interpreter *interpreter,
@@ -155,7 +145,7 @@ static yk_status run_set_block(struct yk_jinja_interpreter *interpreter,
     if (statement->expression) {
         YK_TRY(yk_jinja_evaluator_apply_filters(interpreter, statement->expression, value, &value));
     }
-    return yk_jinja_evaluator_assign(interpreter, statement->target, value);
+    return yk_jinja_scope_assign(interpreter, statement->target, value);
 }
 
 static yk_status run_filter_block(struct yk_jinja_interpreter *interpreter,
@@ -175,9 +165,9 @@ static yk_status assign_with(struct yk_jinja_interpreter *interpreter,
     for (int32_t i = 0; i < statement->count; i++) {
         YK_TRY(compute(interpreter, statement->values[i], &values[i]));
     }
-    YK_TRY(open_scope(interpreter, interpreter->scope));
+    YK_TRY(yk_jinja_scope_open(interpreter, interpreter->scope));
     for (int32_t i = 0; i < statement->count; i++) {
-        YK_TRY(yk_jinja_evaluator_assign(interpreter, statement->targets[i], values[i]));
+        YK_TRY(yk_jinja_scope_assign(interpreter, statement->targets[i], values[i]));
     }
     return YK_OK;
 }
@@ -196,7 +186,7 @@ static yk_status run_block(struct yk_jinja_interpreter *interpreter,
                            const struct yk_jinja_statement *statement)
 {
     struct yk_jinja_scope *outer = interpreter->scope;
-    YK_TRY(open_scope(interpreter, statement->scoped ? outer : NULL));
+    YK_TRY(yk_jinja_scope_open(interpreter, statement->scoped ? outer : NULL));
     const yk_status status = yk_jinja_executor_run(interpreter, statement->body);
     interpreter->scope = outer;
     return status;
@@ -243,8 +233,7 @@ static yk_status next_selected(struct yk_jinja_run *run, struct yk_jinja_iterato
         struct yk_jinja_scope *outer = interpreter->scope;
         interpreter->scope = selection->scope;
         selection->scope->count = 0;
-        yk_status status =
-            yk_jinja_evaluator_assign(interpreter, selection->statement->target, *out);
+        yk_status status = yk_jinja_scope_assign(interpreter, selection->statement->target, *out);
         YK_IF_OK(compute(interpreter, selection->statement->condition, &condition));
         interpreter->scope = outer;
         YK_TRY(status);
@@ -260,7 +249,7 @@ static yk_status select_items(struct yk_jinja_interpreter *interpreter,
     struct selection *selection = NULL;
     struct yk_jinja_scope *outer = interpreter->scope;
     YK_JINJA_TRY_NEW(&interpreter->run, selection, 1);
-    YK_TRY(open_scope(interpreter, outer));
+    YK_TRY(yk_jinja_scope_open(interpreter, outer));
     selection->interpreter = interpreter;
     selection->statement = statement;
     selection->scope = interpreter->scope;
@@ -325,8 +314,8 @@ static yk_status run_items(struct yk_jinja_interpreter *interpreter,
             return YK_OK;
         }
         scope->count = 0;
-        YK_TRY(yk_jinja_evaluator_assign(interpreter, statement->target, item));
-        YK_TRY(yk_jinja_evaluator_set_variable(interpreter, YK_JINJA_NAME_LOOP, variable));
+        YK_TRY(yk_jinja_scope_assign(interpreter, statement->target, item));
+        YK_TRY(yk_jinja_scope_set(interpreter, YK_JINJA_NAME_LOOP, variable));
         YK_TRY(yk_jinja_executor_run(interpreter, statement->body));
         const enum yk_jinja_flow flow = interpreter->flow;
         interpreter->flow = YK_JINJA_FLOW_NEXT;
@@ -351,7 +340,7 @@ static yk_status run_loop(struct yk_jinja_interpreter *interpreter,
     if (statement->recursive) {
         YK_TRY(make_recursive(interpreter, statement, loop));
     }
-    YK_TRY(open_scope(interpreter, outer));
+    YK_TRY(yk_jinja_scope_open(interpreter, outer));
     yk_status status = run_items(interpreter, statement, loop);
     interpreter->scope = outer;
     if (loop->index0 < 0 && statement->otherwise) {
@@ -409,7 +398,7 @@ static yk_status bind_parameter(struct binding *binding, int32_t index)
                                                   .name_length = macro->parameters[index]->length};
         YK_TRY(yk_jinja_value_new_undefined(&interpreter->run, reason, &value));
     }
-    return yk_jinja_evaluator_set_variable(interpreter, macro->parameter_names[index], value);
+    return yk_jinja_scope_set(interpreter, macro->parameter_names[index], value);
 }
 
 static yk_status bind_caller(struct binding *binding)
@@ -431,7 +420,7 @@ static yk_status bind_caller(struct binding *binding)
             .hint = "caller() is used in a macro that was not called by {% call %}"};
         YK_TRY(yk_jinja_value_new_undefined(&interpreter->run, reason, &value));
     }
-    return yk_jinja_evaluator_set_variable(interpreter, YK_JINJA_NAME_CALLER, value);
+    return yk_jinja_scope_set(interpreter, YK_JINJA_NAME_CALLER, value);
 }
 
 static yk_status bind_kwargs(struct binding *binding)
@@ -448,7 +437,7 @@ static yk_status bind_kwargs(struct binding *binding)
         }
     }
     const struct yk_jinja_value value = {.kind = YK_JINJA_DICT, .as.dict = dict};
-    return yk_jinja_evaluator_set_variable(interpreter, YK_JINJA_NAME_KWARGS, value);
+    return yk_jinja_scope_set(interpreter, YK_JINJA_NAME_KWARGS, value);
 }
 
 static yk_status bind_varargs(struct binding *binding)
@@ -463,7 +452,7 @@ static yk_status bind_varargs(struct binding *binding)
     for (int64_t i = 0; i < count; i++) {
         items[i] = arguments->values[bound + i];
     }
-    return yk_jinja_evaluator_set_variable(interpreter, YK_JINJA_NAME_VARARGS, value);
+    return yk_jinja_scope_set(interpreter, YK_JINJA_NAME_VARARGS, value);
 }
 
 static yk_status fail_arguments(const struct binding *binding, const char *what)
@@ -508,7 +497,7 @@ static yk_status call_macro(struct yk_jinja_run *run, const struct yk_jinja_call
     struct binding binding = {
         .interpreter = interpreter, .macro = closure->macro, .arguments = arguments};
     YK_TRY(yk_jinja_run_enter(run));
-    yk_status status = open_scope(interpreter, closure->scope);
+    yk_status status = yk_jinja_scope_open(interpreter, closure->scope);
     YK_IF_OK(bind_arguments(&binding));
     YK_IF_OK(capture(interpreter, closure->macro->body, out));
     interpreter->scope = outer;
@@ -537,7 +526,7 @@ static yk_status run_macro(struct yk_jinja_interpreter *interpreter,
 {
     struct yk_jinja_value value = {0};
     YK_TRY(make_macro(interpreter, statement->macro, &value));
-    return yk_jinja_evaluator_set_variable(interpreter, statement->name, value);
+    return yk_jinja_scope_set(interpreter, statement->name, value);
 }
 
 static yk_status run_call_block(struct yk_jinja_interpreter *interpreter,

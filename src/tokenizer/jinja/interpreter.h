@@ -1,6 +1,7 @@
 /*
  * Interpreter: the state of one rendering, that is the variables of the scopes that are open, and
- * the text that is written to. The evaluator computes expressions, the executor runs statements.
+ * the text that is written to. scope.c reads and sets variables, the evaluator computes
+ * expressions, the executor runs statements.
  */
 #ifndef YK_TOKENIZER_JINJA_INTERPRETER_H
 #define YK_TOKENIZER_JINJA_INTERPRETER_H
@@ -40,6 +41,23 @@ struct yk_jinja_interpreter {
     int32_t error_line; /* 0: no expression or statement has failed */
 };
 
+/* Opens a scope inside the scope `parent`. */
+yk_status yk_jinja_scope_open(struct yk_jinja_interpreter *interpreter,
+                              struct yk_jinja_scope *parent) YK_MUST_USE;
+
+/* Returns the variable of the innermost scope that has it; absent: none has. */
+struct yk_jinja_value yk_jinja_scope_find(const struct yk_jinja_interpreter *interpreter,
+                                          int32_t name);
+
+/* Sets a variable of the innermost scope. */
+yk_status yk_jinja_scope_set(struct yk_jinja_interpreter *interpreter, int32_t name,
+                             struct yk_jinja_value value) YK_MUST_USE;
+
+/* Assigns to a name, to a tuple of targets or to an attribute of a namespace. */
+yk_status yk_jinja_scope_assign(struct yk_jinja_interpreter *interpreter,
+                                const struct yk_jinja_expression *target,
+                                struct yk_jinja_value value) YK_MUST_USE;
+
 yk_status yk_jinja_evaluator_compute(struct yk_jinja_interpreter *interpreter,
                                      const struct yk_jinja_expression *expression,
                                      struct yk_jinja_value *out) YK_MUST_USE;
@@ -55,15 +73,6 @@ yk_status yk_jinja_evaluator_call_with_caller(struct yk_jinja_interpreter *inter
                                               const struct yk_jinja_expression *call,
                                               struct yk_jinja_value caller,
                                               struct yk_jinja_value *out) YK_MUST_USE;
-
-/* Sets a variable of the innermost scope. */
-yk_status yk_jinja_evaluator_set_variable(struct yk_jinja_interpreter *interpreter, int32_t name,
-                                          struct yk_jinja_value value) YK_MUST_USE;
-
-/* Assigns to a name, to a tuple of targets or to an attribute of a namespace. */
-yk_status yk_jinja_evaluator_assign(struct yk_jinja_interpreter *interpreter,
-                                    const struct yk_jinja_expression *target,
-                                    struct yk_jinja_value value) YK_MUST_USE;
 
 /* Runs a list of statements. */
 yk_status yk_jinja_executor_run(struct yk_jinja_interpreter *interpreter,

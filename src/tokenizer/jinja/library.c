@@ -4,10 +4,17 @@
 
 static const struct yk_jinja_function *find_filter(const char *name, size_t length)
 {
-    const struct yk_jinja_function *found =
-        yk_jinja_function_find(&yk_jinja_text_filters, name, length);
-    found = found ? found : yk_jinja_function_find(&yk_jinja_sequence_filters, name, length);
-    return found ? found : yk_jinja_function_find(&yk_jinja_number_filters, name, length);
+    static const struct yk_jinja_function_table *const tables[] = {
+        &yk_jinja_text_filters,
+        &yk_jinja_sequence_filters,
+        &yk_jinja_order_filters,
+        &yk_jinja_number_filters,
+    };
+    const struct yk_jinja_function *found = NULL;
+    for (size_t i = 0; !found && i < sizeof tables / sizeof *tables; i++) {
+        found = yk_jinja_function_find(tables[i], name, length);
+    }
+    return found;
 }
 
 static const struct yk_jinja_function *find_test(const char *name, size_t length)

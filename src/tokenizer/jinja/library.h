@@ -11,10 +11,11 @@
 
 extern const struct yk_jinja_library yk_jinja_library;
 
-/* Filters that make texts, such as trim and tojson; of lists and dicts, such as map and sort; of
- * numbers, such as int and round. */
+/* Filters that make texts, such as trim and tojson; of lists and dicts, such as map and join; that
+ * compare the items of lists, such as sort and groupby; of numbers, such as int and round. */
 extern const struct yk_jinja_function_table yk_jinja_text_filters;
 extern const struct yk_jinja_function_table yk_jinja_sequence_filters;
+extern const struct yk_jinja_function_table yk_jinja_order_filters;
 extern const struct yk_jinja_function_table yk_jinja_number_filters;
 
 /* What can stand behind "is", such as defined and string. */

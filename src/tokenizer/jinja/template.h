@@ -26,7 +26,7 @@
  *   syntax             the syntax tree
  *   lexer, parser      from text to the syntax tree
  *   template_analysis  what jinja2 decides when it compiles a template
- *   interpreter        computes expressions (evaluator) and runs statements (executor)
+ *   interpreter        variables (scope), expressions (evaluator), statements (executor)
  *   template           this interface
  */
 #ifndef YK_TOKENIZER_JINJA_TEMPLATE_H
