@@ -21,7 +21,7 @@
  *   loop               the variable of {% for %}
  *   attribute          attributes, items, slices, in
  *   operation          operators
- *   string_format      % and str.format()
+ *   string_format      % and str.format(); format_spec: how they write one value
  *   library            tables of functions: *_filters, *_methods, tests, globals
  *   syntax             the syntax tree
  *   lexer, parser      from text to the syntax tree
