@@ -108,6 +108,18 @@ static yk_status is_whole(struct yk_jinja_call *call, struct yk_jinja_value *out
     return YK_OK;
 }
 
+/* What lists and tuples share. */
+#define COUNT_METHOD                                                                               \
+    {                                                                                              \
+        .name = "count", .call = count_item, .parameters = {"value"}, .required = 1,               \
+        .no_names = true                                                                           \
+    }
+#define INDEX_METHOD                                                                               \
+    {                                                                                              \
+        .name = "index", .call = find_index, .parameters = {"value", "start", "stop"},             \
+        .required = 1, .no_names = true                                                            \
+    }
+
 static const struct yk_jinja_function list_methods[] = {
     {.name = "append", .unsafe = true},
     {.name = "clear", .unsafe = true},
@@ -118,21 +130,13 @@ static const struct yk_jinja_function list_methods[] = {
     {.name = "reverse", .unsafe = true},
     {.name = "sort", .unsafe = true},
     {.name = "copy", .call = copy},
-    {.name = "count", .call = count_item, .parameters = {"value"}, .required = 1, .no_names = true},
-    {.name = "index",
-     .call = find_index,
-     .parameters = {"value", "start", "stop"},
-     .required = 1,
-     .no_names = true},
+    COUNT_METHOD,
+    INDEX_METHOD,
 };
 
 static const struct yk_jinja_function tuple_methods[] = {
-    {.name = "count", .call = count_item, .parameters = {"value"}, .required = 1, .no_names = true},
-    {.name = "index",
-     .call = find_index,
-     .parameters = {"value", "start", "stop"},
-     .required = 1,
-     .no_names = true},
+    COUNT_METHOD,
+    INDEX_METHOD,
 };
 
 static const struct yk_jinja_function dict_methods[] = {

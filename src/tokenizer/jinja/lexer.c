@@ -369,12 +369,6 @@ static yk_status read_number(struct lexer *lexer)
     return YK_OK;
 }
 
-static void add_character(struct yk_text *text, uint32_t character)
-{
-    char bytes[YK_UTF8_MAX_BYTES];
-    yk_text_add_bytes(text, bytes, yk_utf8_encode(character, bytes));
-}
-
 /* Reads `count` hexadecimal digits, as in \x41. Returns the bytes that were used, or 0. */
 static size_t read_hexadecimal(const char *bytes, size_t count, uint32_t *out)
 {
@@ -397,7 +391,7 @@ static yk_status add_numbered(const struct lexer *lexer, const char *bytes, size
         character >= YK_UTF8_CODE_POINT_COUNT || (character >= 0xd800 && character < 0xe000)) {
         return fail(lexer, "a string has an escape such as \\x or \\u that is no character");
     }
-    add_character(text, character);
+    yk_jinja_string_add_character(text, character);
     *used = count + 1;
     return YK_OK;
 }
@@ -417,7 +411,7 @@ static yk_status add_escape(const struct lexer *lexer, const char *bytes, struct
         for (*used = 0; *used < 3 && bytes[*used] >= '0' && bytes[*used] <= '7'; ++*used) {
             character = character * 8 + (uint32_t)(bytes[*used] - '0');
         }
-        add_character(text, character);
+        yk_jinja_string_add_character(text, character);
     } else if (bytes[0] == 'x' || bytes[0] == 'u' || bytes[0] == 'U') {
         return add_numbered(lexer, bytes,
                             bytes[0] == 'x'   ? 2

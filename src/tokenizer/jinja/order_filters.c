@@ -53,8 +53,8 @@ static yk_status sort(struct yk_jinja_call *call, struct yk_jinja_value *out)
         YK_TRY(make_sort_key(call->run, list->items[i], call->values[2], case_sensitive,
                              &entries[i].key));
     }
-    return yk_jinja_value_compare_sort(call->run, entries, list->count,
-                                       yk_jinja_function_get_truth(call, 0, false), out);
+    return yk_jinja_value_compare_sort_to_list(call->run, entries, list->count,
+                                               yk_jinja_function_get_truth(call, 0, false), out);
 }
 
 static yk_status dictsort(struct yk_jinja_call *call, struct yk_jinja_value *out)
@@ -79,8 +79,8 @@ static yk_status dictsort(struct yk_jinja_call *call, struct yk_jinja_value *out
         YK_TRY(make_key(call->run, by_value ? entry->value : entry->key, none, none, case_sensitive,
                         &entries[i].key));
     }
-    return yk_jinja_value_compare_sort(call->run, entries, dict->count,
-                                       yk_jinja_function_get_truth(call, 2, false), out);
+    return yk_jinja_value_compare_sort_to_list(call->run, entries, dict->count,
+                                               yk_jinja_function_get_truth(call, 2, false), out);
 }
 
 static yk_status unique(struct yk_jinja_call *call, struct yk_jinja_value *out)
@@ -195,7 +195,7 @@ static yk_status groupby(struct yk_jinja_call *call, struct yk_jinja_value *out)
         YK_TRY(make_key(call->run, list->items[i], call->values[0], call->values[1], case_sensitive,
                         &entries[i].key));
     }
-    YK_TRY(yk_jinja_value_compare_sort(call->run, entries, list->count, false, out));
+    YK_TRY(yk_jinja_value_compare_sort_to_list(call->run, entries, list->count, false, out));
     YK_TRY(group_sorted(call, out->as.list, case_sensitive, &groups));
     return yk_jinja_value_finish_list(call->run, &groups, YK_JINJA_LIST, out);
 }

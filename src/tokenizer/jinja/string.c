@@ -25,6 +25,12 @@ size_t yk_jinja_string_decode(const char *bytes, uint32_t *out)
     return 4;
 }
 
+void yk_jinja_string_add_character(struct yk_text *text, uint32_t character)
+{
+    char bytes[YK_UTF8_MAX_BYTES];
+    yk_text_add_bytes(text, bytes, yk_utf8_encode(character, bytes));
+}
+
 bool yk_jinja_string_is_space(uint32_t character)
 {
     /* Python also counts the four separators of ASCII. */

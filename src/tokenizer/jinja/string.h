@@ -13,6 +13,9 @@
  * returns its length in bytes. */
 size_t yk_jinja_string_decode(const char *bytes, uint32_t *out);
 
+/* Appends a character. */
+void yk_jinja_string_add_character(struct yk_text *text, uint32_t character);
+
 /* Returns whether Python's str.isspace() is true of the character. */
 bool yk_jinja_string_is_space(uint32_t character);
 

@@ -3,14 +3,6 @@
 #include "tokenizer/jinja/string.h"
 #include "tokenizer/unicode.h"
 
-#include "base/utf8.h"
-
-static void add_character(struct yk_text *text, uint32_t character)
-{
-    char bytes[YK_UTF8_MAX_BYTES];
-    yk_text_add_bytes(text, bytes, yk_utf8_encode(character, bytes));
-}
-
 static void add_upper(struct yk_text *text, uint32_t character, bool title)
 {
     /* Characters whose upper case is more than one character. */
@@ -42,8 +34,8 @@ static void add_upper(struct yk_text *text, uint32_t character, bool title)
             return;
         }
     }
-    add_character(text, title ? yk_unicode_titlecase_character(character)
-                              : yk_unicode_uppercase_character(character));
+    yk_jinja_string_add_character(text, title ? yk_unicode_titlecase_character(character)
+                                              : yk_unicode_uppercase_character(character));
 }
 
 static bool is_cased(uint32_t character)
@@ -58,7 +50,7 @@ static void add_swapped(struct yk_text *text, uint32_t character)
     if (strcmp(yk_unicode_general_category(character), "Lu") == 0) {
         const int32_t count = yk_unicode_lowercase_character(character, lower);
         for (int32_t i = 0; i < count; i++) {
-            add_character(text, lower[i]);
+            yk_jinja_string_add_character(text, lower[i]);
         }
     } else {
         add_upper(text, character, false);

@@ -225,12 +225,19 @@ static yk_status merge_sort(struct yk_jinja_run *run, struct yk_jinja_sorted_ite
 }
 
 yk_status yk_jinja_value_compare_sort(struct yk_jinja_run *run, struct yk_jinja_sorted_item *items,
-                                      int64_t count, bool reverse, struct yk_jinja_value *out)
+                                      int64_t count, bool reverse)
 {
     struct yk_jinja_sorted_item *other = NULL;
-    struct yk_jinja_value *sorted = NULL;
     YK_JINJA_TRY_NEW(run, other, count);
-    YK_TRY(merge_sort(run, items, other, count, reverse));
+    return merge_sort(run, items, other, count, reverse);
+}
+
+yk_status yk_jinja_value_compare_sort_to_list(struct yk_jinja_run *run,
+                                              struct yk_jinja_sorted_item *items, int64_t count,
+                                              bool reverse, struct yk_jinja_value *out)
+{
+    struct yk_jinja_value *sorted = NULL;
+    YK_TRY(yk_jinja_value_compare_sort(run, items, count, reverse));
     YK_TRY(yk_jinja_value_new_list(run, YK_JINJA_LIST, count, &sorted, out));
     for (int64_t i = 0; i < count; i++) {
         sorted[i] = items[i].item;

@@ -30,11 +30,14 @@ struct yk_jinja_sorted_item {
     struct yk_jinja_value item;
 };
 
-/* Sorts by keys, and is stable: sorts `count` items, which it may reorder, and makes a list of
- * them. In reverse order, items with equal keys keep their order. Fails if the keys have no order.
- */
+/* Sorts items by their keys. Items with equal keys keep their order, in reverse order too. Fails if
+ * the keys have no order. */
 yk_status yk_jinja_value_compare_sort(struct yk_jinja_run *run, struct yk_jinja_sorted_item *items,
-                                      int64_t count, bool reverse,
-                                      struct yk_jinja_value *out) YK_MUST_USE;
+                                      int64_t count, bool reverse) YK_MUST_USE;
+
+/* Sorts items likewise, and makes a list of them. */
+yk_status yk_jinja_value_compare_sort_to_list(struct yk_jinja_run *run,
+                                              struct yk_jinja_sorted_item *items, int64_t count,
+                                              bool reverse, struct yk_jinja_value *out) YK_MUST_USE;
 
 #endif

@@ -158,88 +158,73 @@ static yk_status write_separator(struct writer *writer, const struct yk_jinja_st
     return YK_OK;
 }
 
+/* Writes none, a boolean or a number. Returns whether the value is one of these. */
+static bool write_plain(struct yk_text *out, struct yk_jinja_value value)
+{
+    switch (value.kind) {
+    case YK_JINJA_NONE:
+        yk_text_add(out, "null");
+        return true;
+    case YK_JINJA_BOOL:
+        yk_text_add(out, value.as.boolean ? "true" : "false");
+        return true;
+    case YK_JINJA_INT:
+        yk_text_addf(out, "%" PRId64, value.as.integer);
+        return true;
+    case YK_JINJA_FLOAT:
+        write_float(out, value.as.number);
+        return true;
+    default:
+        return false;
+    }
+}
+
 static yk_status write_key(struct writer *writer, struct yk_jinja_value key)
 {
-    struct yk_text *out = writer->out;
-    switch (key.kind) {
-    case YK_JINJA_STRING:
+    if (key.kind == YK_JINJA_STRING) {
         return write_string(writer, key.as.string);
-    case YK_JINJA_NONE:
-        yk_text_add(out, "\"null\"");
-        return YK_OK;
-    case YK_JINJA_BOOL:
-        yk_text_add(out, key.as.boolean ? "\"true\"" : "\"false\"");
-        return YK_OK;
-    case YK_JINJA_INT:
-        yk_text_addf(out, "\"%" PRId64 "\"", key.as.integer);
-        return YK_OK;
-    case YK_JINJA_FLOAT:
-        yk_text_add(out, "\"");
-        write_float(out, key.as.number);
-        yk_text_add(out, "\"");
-        return YK_OK;
-    default:
+    }
+    yk_text_add(writer->out, "\"");
+    if (!write_plain(writer->out, key)) {
         return yk_fail(YK_ERROR_INPUT, "a key of type %s cannot be written as JSON",
                        yk_jinja_value_type_name(key));
     }
-}
-
-/* Sorts entries by their keys with a merge sort. */
-static yk_status sort_entries(struct yk_jinja_run *run, struct yk_jinja_dict_entry *entries,
-                              struct yk_jinja_dict_entry *other, int64_t count)
-{
-    if (count < 2) {
-        return YK_OK;
-    }
-    const int64_t middle = count / 2;
-    YK_TRY(sort_entries(run, entries, other, middle));
-    YK_TRY(sort_entries(run, entries + middle, other, count - middle));
-    int64_t left = 0;
-    int64_t right = middle;
-    for (int64_t i = 0; i < count; i++) {
-        bool less = right < count;
-        if (less && left < middle) {
-            YK_TRY(yk_jinja_value_compare_order(run, entries[right].key, entries[left].key,
-                                                YK_JINJA_LESS, &less));
-        }
-        other[i] = less ? entries[right++] : entries[left++];
-    }
-    memcpy(entries, other, (size_t)count * sizeof *entries);
+    yk_text_add(writer->out, "\"");
     return YK_OK;
 }
 
-static yk_status sorted_entries(struct writer *writer, const struct yk_jinja_dict *dict,
-                                const struct yk_jinja_dict_entry **out)
+/* Sets `*out` to the entries in the order of their keys, or to NULL if they stay in their order. */
+static yk_status sort_entries(struct writer *writer, const struct yk_jinja_dict *dict,
+                              struct yk_jinja_sorted_item **out)
 {
-    struct yk_jinja_dict_entry *entries = NULL;
-    struct yk_jinja_dict_entry *other = NULL;
-    *out = dict->entries;
+    *out = NULL;
     if (!writer->style->sort_keys || dict->count < 2) {
         return YK_OK;
     }
-    YK_JINJA_TRY_NEW(writer->run, entries, dict->count);
-    YK_JINJA_TRY_NEW(writer->run, other, dict->count);
-    memcpy(entries, dict->entries, (size_t)dict->count * sizeof *entries);
-    *out = entries;
-    return sort_entries(writer->run, entries, other, dict->count);
+    YK_JINJA_TRY_NEW(writer->run, *out, dict->count);
+    for (int64_t i = 0; i < dict->count; i++) {
+        (*out)[i].key = dict->entries[i].key;
+        (*out)[i].item = dict->entries[i].value;
+    }
+    return yk_jinja_value_compare_sort(writer->run, *out, dict->count, false);
 }
 
 static yk_status write_dict(struct writer *writer, const struct yk_jinja_dict *dict)
 {
-    const struct yk_jinja_dict_entry *entries = NULL;
+    struct yk_jinja_sorted_item *sorted = NULL;
     if (dict->count == 0) {
         yk_text_add(writer->out, "{}");
         return YK_OK;
     }
-    YK_TRY(sorted_entries(writer, dict, &entries));
+    YK_TRY(sort_entries(writer, dict, &sorted));
     yk_text_add(writer->out, "{");
     writer->level++;
     for (int64_t i = 0; i < dict->count; i++) {
         YK_TRY(write_separator(writer, i > 0 ? writer->style->item_separator : NULL));
         YK_TRY(write_newline(writer));
-        YK_TRY(write_key(writer, entries[i].key));
+        YK_TRY(write_key(writer, sorted ? sorted[i].key : dict->entries[i].key));
         YK_TRY(write_separator(writer, writer->style->key_separator));
-        YK_TRY(write_value(writer, entries[i].value));
+        YK_TRY(write_value(writer, sorted ? sorted[i].item : dict->entries[i].value));
     }
     writer->level--;
     YK_TRY(write_newline(writer));
@@ -277,21 +262,8 @@ static yk_status write_nested(struct writer *writer, struct yk_jinja_value value
 
 static yk_status write_value(struct writer *writer, struct yk_jinja_value value)
 {
-    struct yk_text *out = writer->out;
     YK_TRY(yk_jinja_run_step(writer->run, 1));
     switch (value.kind) {
-    case YK_JINJA_NONE:
-        yk_text_add(out, "null");
-        return YK_OK;
-    case YK_JINJA_BOOL:
-        yk_text_add(out, value.as.boolean ? "true" : "false");
-        return YK_OK;
-    case YK_JINJA_INT:
-        yk_text_addf(out, "%" PRId64, value.as.integer);
-        return YK_OK;
-    case YK_JINJA_FLOAT:
-        write_float(out, value.as.number);
-        return YK_OK;
     case YK_JINJA_STRING:
         return write_string(writer, value.as.string);
     case YK_JINJA_LIST:
@@ -299,8 +271,10 @@ static yk_status write_value(struct writer *writer, struct yk_jinja_value value)
     case YK_JINJA_DICT:
         return write_nested(writer, value);
     default:
-        return yk_fail(YK_ERROR_INPUT, "a value of type %s cannot be written as JSON",
-                       yk_jinja_value_type_name(value));
+        return write_plain(writer->out, value)
+                   ? YK_OK
+                   : yk_fail(YK_ERROR_INPUT, "a value of type %s cannot be written as JSON",
+                             yk_jinja_value_type_name(value));
     }
 }
 
