@@ -5,12 +5,12 @@
 #include "base/utf8.h"
 #include "tokenizer/added_tokens.h"
 #include "tokenizer/formats/tokenizer_files.h"
-#include "tokenizer/model.h"
 #include "tokenizer/normalizer.h"
 #include "tokenizer/post_processor.h"
 #include "tokenizer/pre_tokenizer.h"
 #include "tokenizer/token_decoder.h"
 #include "tokenizer/token_map.h"
+#include "tokenizer/tokenizer_model.h"
 #include "tokenizer/word_cache.h"
 
 #include <inttypes.h>
@@ -28,7 +28,7 @@ struct yk_tokenizer {
     struct yk_normalizer *normalizer; /* NULL means: no normalization */
     struct yk_pre_tokenizer *pre_tokenizer;
     struct yk_token_map *map; /* the vocabulary of the model */
-    struct yk_model *model;
+    struct yk_tokenizer_model *model;
     struct yk_added_tokens *added;
     struct yk_post_processor post_processor;
     struct yk_token_decoder *decoder;
@@ -60,7 +60,7 @@ void yk_tokenizer_destroy(struct yk_tokenizer *tokenizer)
         yk_character_vocabulary_destroy(tokenizer->vocabulary);
         yk_normalizer_destroy(tokenizer->normalizer);
         yk_pre_tokenizer_destroy(tokenizer->pre_tokenizer);
-        yk_model_destroy(tokenizer->model);
+        yk_tokenizer_model_destroy(tokenizer->model);
         yk_token_map_destroy(tokenizer->map);
         yk_added_tokens_destroy(tokenizer->added);
         yk_post_processor_free(&tokenizer->post_processor);
@@ -72,15 +72,15 @@ void yk_tokenizer_destroy(struct yk_tokenizer *tokenizer)
 static yk_status read_model(const struct yk_json *root, struct yk_tokenizer *out)
 {
     const struct yk_json *model = yk_json_get_member(root, "model");
-    YK_TRY(yk_status_prefix_message(yk_model_read_vocabulary(model, &out->map), "model"));
-    const enum yk_byte_level_words words = yk_model_reads_bytes(model, out->map)
+    YK_TRY(yk_status_prefix_message(yk_tokenizer_model_read_vocabulary(model, &out->map), "model"));
+    const enum yk_byte_level_words words = yk_tokenizer_model_reads_bytes(model, out->map)
                                                ? YK_BYTE_LEVEL_WORDS_AS_BYTES
                                                : YK_BYTE_LEVEL_WORDS_AS_CHARACTERS;
     YK_TRY(yk_pre_tokenizer_from_json(yk_json_get_member(root, "pre_tokenizer"), words,
                                       &out->pre_tokenizer));
     const bool bytes = yk_pre_tokenizer_makes_bytes(out->pre_tokenizer);
-    return yk_status_prefix_message(yk_model_from_json(model, out->map, bytes, &out->model),
-                                    "model");
+    return yk_status_prefix_message(
+        yk_tokenizer_model_from_json(model, out->map, bytes, &out->model), "model");
 }
 
 /* A number that a setting may have. */
@@ -292,7 +292,7 @@ void yk_tokenizer_append_description(const struct yk_tokenizer *tokenizer, struc
     }
     const bool byte_level = yk_pre_tokenizer_is_byte_level(tokenizer->pre_tokenizer);
     yk_text_addf(out, "%s%s, %" PRId32 " tokens", byte_level ? "byte-level " : "",
-                 yk_model_type(tokenizer->model),
+                 yk_tokenizer_model_type(tokenizer->model),
                  yk_token_map_count(tokenizer->map) + yk_added_tokens_count_new(tokenizer->added));
 }
 
@@ -337,7 +337,7 @@ struct yk_tokenizer_encoder {
     struct yk_regex_workspace *regex;
     struct yk_pre_tokenizer_workspace words;
     struct yk_normalizer_workspace normalizer;
-    struct yk_model_workspace *model;
+    struct yk_tokenizer_model_workspace *model;
     struct yk_word_cache *parts; /* NULL means: parts are words, which the model caches */
     const atomic_bool *stop;     /* or NULL */
 };
@@ -358,7 +358,7 @@ yk_status yk_tokenizer_encoder_create(const struct yk_tokenizer *tokenizer,
     YK_TRY_ALLOCATED(encoder);
     encoder->tokenizer = tokenizer;
     yk_status status = yk_regex_workspace_create(&encoder->regex);
-    YK_IF_OK(yk_model_workspace_create(&encoder->model));
+    YK_IF_OK(yk_tokenizer_model_workspace_create(&encoder->model));
     if (tokenizer->pre_tokenizer && yk_pre_tokenizer_has_parts(tokenizer->pre_tokenizer)) {
         YK_IF_OK(yk_word_cache_create(&encoder->parts));
     }
@@ -375,7 +375,7 @@ void yk_tokenizer_encoder_destroy(struct yk_tokenizer_encoder *encoder)
         yk_regex_workspace_destroy(encoder->regex);
         yk_pre_tokenizer_workspace_free(&encoder->words);
         yk_normalizer_workspace_free(&encoder->normalizer);
-        yk_model_workspace_destroy(encoder->model);
+        yk_tokenizer_model_workspace_destroy(encoder->model);
         yk_word_cache_destroy(encoder->parts);
         free(encoder);
     }
@@ -385,7 +385,7 @@ void yk_tokenizer_encoder_set_stop_flag(struct yk_tokenizer_encoder *encoder,
                                         const atomic_bool *stop)
 {
     encoder->stop = stop;
-    yk_model_workspace_set_stop_flag(encoder->model, stop);
+    yk_tokenizer_model_workspace_set_stop_flag(encoder->model, stop);
 }
 
 /* Zeros are valid characters here, as in Hugging Face's tokenizers. */
@@ -422,11 +422,11 @@ static yk_status encode_with_spans(struct encoding *encoding, const struct yk_al
     struct yk_token_spans *spans = encoding->spans;
     const int64_t first_id = encoding->out->count;
     const int64_t first_span = spans->count;
-    YK_TRY(yk_model_encode(tokenizer->model, encoding->encoder->model, word->bytes, word->length,
-                           encoding->out, spans));
+    YK_TRY(yk_tokenizer_model_encode(tokenizer->model, encoding->encoder->model, word->bytes,
+                                     word->length, encoding->out, spans));
     YK_TRY(yk_token_ids_status(encoding->out));
     YK_TRY(yk_token_spans_status(spans));
-    const int32_t named_by_text = yk_model_token_named_by_text(tokenizer->model);
+    const int32_t named_by_text = yk_tokenizer_model_token_named_by_text(tokenizer->model);
     for (int64_t i = 0; i < spans->count - first_span; i++) {
         struct yk_token_span *span = &spans->items[first_span + i];
         size_t length = 0;
@@ -453,9 +453,10 @@ static yk_status encode_word(void *argument, const struct yk_aligned_segment *wo
     struct encoding *encoding = argument;
     struct yk_tokenizer_encoder *encoder = encoding->encoder;
     YK_TRY(check_stop(encoder));
-    return encoding->spans ? encode_with_spans(encoding, word)
-                           : yk_model_encode(encoder->tokenizer->model, encoder->model, word->bytes,
-                                             word->length, encoding->out, NULL);
+    return encoding->spans
+               ? encode_with_spans(encoding, word)
+               : yk_tokenizer_model_encode(encoder->tokenizer->model, encoder->model, word->bytes,
+                                           word->length, encoding->out, NULL);
 }
 
 /* Encodes a part of a segment, which always gives the same tokens. */

@@ -1,4 +1,4 @@
-#include "tokenizer/model.h"
+#include "tokenizer/tokenizer_model.h"
 
 #include "tokenizer/bpe.h"
 #include "tokenizer/unigram.h"
@@ -15,7 +15,7 @@ enum {
     SHOWN_BYTES = 60 /* of a name in messages */
 };
 
-struct yk_model_workspace {
+struct yk_tokenizer_model_workspace {
     struct yk_word_cache *cache;
     struct yk_bpe_word word;
     struct yk_unigram_workspace unigram;
@@ -27,11 +27,12 @@ struct kind {
     yk_status (*read)(const struct yk_json *node, const struct yk_token_map *map, bool bytes,
                       void **out);
     void (*destroy)(void *model);
-    yk_status (*encode)(const void *model, struct yk_model_workspace *workspace, const char *word,
-                        size_t length, struct yk_token_ids *out, struct yk_token_spans *spans);
+    yk_status (*encode)(const void *model, struct yk_tokenizer_model_workspace *workspace,
+                        const char *word, size_t length, struct yk_token_ids *out,
+                        struct yk_token_spans *spans);
 };
 
-struct yk_model {
+struct yk_tokenizer_model {
     const struct kind *kind;
     void *model;
 };
@@ -50,7 +51,7 @@ static void destroy_bpe(void *model)
     yk_bpe_destroy(model);
 }
 
-static yk_status encode_bpe(const void *model, struct yk_model_workspace *workspace,
+static yk_status encode_bpe(const void *model, struct yk_tokenizer_model_workspace *workspace,
                             const char *word, size_t length, struct yk_token_ids *out,
                             struct yk_token_spans *spans)
 {
@@ -78,7 +79,7 @@ static int32_t find_unigram_unknown(const void *model)
     return yk_unigram_unknown_id(model);
 }
 
-static yk_status encode_unigram(const void *model, struct yk_model_workspace *workspace,
+static yk_status encode_unigram(const void *model, struct yk_tokenizer_model_workspace *workspace,
                                 const char *word, size_t length, struct yk_token_ids *out,
                                 struct yk_token_spans *spans)
 {
@@ -110,7 +111,7 @@ static void destroy_wordpiece(void *model)
     yk_wordpiece_destroy(model);
 }
 
-static yk_status encode_wordpiece(const void *model, struct yk_model_workspace *workspace,
+static yk_status encode_wordpiece(const void *model, struct yk_tokenizer_model_workspace *workspace,
                                   const char *word, size_t length, struct yk_token_ids *out,
                                   struct yk_token_spans *spans)
 {
@@ -133,7 +134,7 @@ static void destroy_wordlevel(void *model)
     yk_wordlevel_destroy(model);
 }
 
-static yk_status encode_wordlevel(const void *model, struct yk_model_workspace *workspace,
+static yk_status encode_wordlevel(const void *model, struct yk_tokenizer_model_workspace *workspace,
                                   const char *word, size_t length, struct yk_token_ids *out,
                                   struct yk_token_spans *spans)
 {
@@ -221,7 +222,7 @@ static yk_status read_list(const struct yk_json *list, struct yk_token_map *map)
     return YK_OK;
 }
 
-yk_status yk_model_read_vocabulary(const struct yk_json *model, struct yk_token_map **out)
+yk_status yk_tokenizer_model_read_vocabulary(const struct yk_json *model, struct yk_token_map **out)
 {
     const struct yk_json *vocabulary = yk_json_get_member(model, "vocab");
     const struct kind *kind = NULL;
@@ -240,18 +241,18 @@ yk_status yk_model_read_vocabulary(const struct yk_json *model, struct yk_token_
     return YK_OK;
 }
 
-bool yk_model_reads_bytes(const struct yk_json *model, const struct yk_token_map *map)
+bool yk_tokenizer_model_reads_bytes(const struct yk_json *model, const struct yk_token_map *map)
 {
     const char *type = type_of(model);
     return type && strcmp(type, "BPE") == 0 && yk_bpe_reads_bytes(model, map);
 }
 
-yk_status yk_model_from_json(const struct yk_json *model, const struct yk_token_map *map,
-                             bool bytes, struct yk_model **out)
+yk_status yk_tokenizer_model_from_json(const struct yk_json *model, const struct yk_token_map *map,
+                                       bool bytes, struct yk_tokenizer_model **out)
 {
     const struct kind *kind = NULL;
     YK_TRY(find_kind(model, &kind));
-    struct yk_model *made = calloc(1, sizeof *made);
+    struct yk_tokenizer_model *made = calloc(1, sizeof *made);
     YK_TRY_ALLOCATED(made);
     made->kind = kind;
     YK_TRY_OR_CLEAN_UP(kind->read(model, map, bytes, &made->model), free(made));
@@ -259,7 +260,7 @@ yk_status yk_model_from_json(const struct yk_json *model, const struct yk_token_
     return YK_OK;
 }
 
-void yk_model_destroy(struct yk_model *model)
+void yk_tokenizer_model_destroy(struct yk_tokenizer_model *model)
 {
     if (model) {
         model->kind->destroy(model->model);
@@ -267,26 +268,26 @@ void yk_model_destroy(struct yk_model *model)
     }
 }
 
-const char *yk_model_type(const struct yk_model *model)
+const char *yk_tokenizer_model_type(const struct yk_tokenizer_model *model)
 {
     return model->kind->type;
 }
 
-int32_t yk_model_token_named_by_text(const struct yk_model *model)
+int32_t yk_tokenizer_model_token_named_by_text(const struct yk_tokenizer_model *model)
 {
     return model->kind->find_named_by_text ? model->kind->find_named_by_text(model->model) : -1;
 }
 
-yk_status yk_model_workspace_create(struct yk_model_workspace **out)
+yk_status yk_tokenizer_model_workspace_create(struct yk_tokenizer_model_workspace **out)
 {
-    struct yk_model_workspace *workspace = calloc(1, sizeof *workspace);
+    struct yk_tokenizer_model_workspace *workspace = calloc(1, sizeof *workspace);
     YK_TRY_ALLOCATED(workspace);
     YK_TRY_OR_CLEAN_UP(yk_word_cache_create(&workspace->cache), free(workspace));
     *out = workspace;
     return YK_OK;
 }
 
-void yk_model_workspace_destroy(struct yk_model_workspace *workspace)
+void yk_tokenizer_model_workspace_destroy(struct yk_tokenizer_model_workspace *workspace)
 {
     if (workspace) {
         yk_word_cache_destroy(workspace->cache);
@@ -296,15 +297,17 @@ void yk_model_workspace_destroy(struct yk_model_workspace *workspace)
     }
 }
 
-void yk_model_workspace_set_stop_flag(struct yk_model_workspace *workspace, const atomic_bool *stop)
+void yk_tokenizer_model_workspace_set_stop_flag(struct yk_tokenizer_model_workspace *workspace,
+                                                const atomic_bool *stop)
 {
     workspace->word.stop = stop;
     workspace->unigram.stop = stop;
 }
 
-yk_status yk_model_encode(const struct yk_model *model, struct yk_model_workspace *workspace,
-                          const char *word, size_t length, struct yk_token_ids *out,
-                          struct yk_token_spans *spans)
+yk_status yk_tokenizer_model_encode(const struct yk_tokenizer_model *model,
+                                    struct yk_tokenizer_model_workspace *workspace,
+                                    const char *word, size_t length, struct yk_token_ids *out,
+                                    struct yk_token_spans *spans)
 {
     return model->kind->encode(model->model, workspace, word, length, out, spans);
 }
