@@ -5,11 +5,16 @@ Each NAME.json in FOLDER is a small tokenizer.json, and NAME.cases holds texts i
 make_tokenizer_fixtures.py describes, with one field more: the spans of the tokens, in bytes,
 "begin-end" in base 36, or "end" alone where a token begins where the one before ended.
 
+The library's trainers break ties by the order of hash tables, which is another in each run. This
+script therefore learns the vocabularies itself; two runs write the same files.
+
     make_component_cases.py FOLDER [--strings N] [--seed S]
 """
 
 import argparse
+import collections
 import json
+import math
 import pathlib
 import random
 
@@ -20,7 +25,6 @@ from tokenizers import models
 from tokenizers import normalizers as N
 from tokenizers import pre_tokenizers as P
 from tokenizers import processors as R
-from tokenizers import trainers
 
 MARKED = "▁"
 
@@ -70,131 +74,214 @@ def texts_to_learn(rng):
     yield " ".join(PIECES)
 
 
-def bpe(rng, size, special=(), alphabet=120, bytes_=False, **options):
-    tokenizer = Tokenizer(models.BPE(**options))
-    affixes = {key: options[key] for key in ("continuing_subword_prefix", "end_of_word_suffix") if key in options}
-    trainer = trainers.BpeTrainer(
-        vocab_size=size, special_tokens=list(special), limit_alphabet=alphabet, show_progress=False,
-        initial_alphabet=P.ByteLevel.alphabet() if bytes_ else [], **affixes,
-    )
-    return tokenizer, trainer
+def count_words(tokenizer, texts):
+    """How often each word occurs, as the tokenizer cuts it."""
+    counts = collections.Counter()
+    for text in texts:
+        text = tokenizer.normalizer.normalize_str(text) if tokenizer.normalizer else text
+        words = tokenizer.pre_tokenizer.pre_tokenize_str(text) if tokenizer.pre_tokenizer else [(text, None)]
+        counts.update(word for word, _ in words)
+    return counts
 
 
-def unigram():
-    return Tokenizer(models.Unigram()), trainers.UnigramTrainer(
-        vocab_size=760, special_tokens=["<unk>", "<s>"], unk_token="<unk>", show_progress=False, max_piece_length=8
-    )
+def most_common(counts, count=None):
+    """The keys of the largest counts; of equal ones, the smallest first."""
+    return sorted(counts, key=lambda key: (-counts[key], key))[:count]
+
+
+def count_characters(words):
+    characters = collections.Counter()
+    for word, times in words.items():
+        for character in word:
+            characters[character] += times
+    return characters
+
+
+def merge_pair(tokens, pair, merged):
+    out = []
+    for token in tokens:
+        if out and (out[-1], token) == pair:
+            out[-1] = merged
+        else:
+            out.append(token)
+    return out
+
+
+def learn_merges(words, size, special, alphabet, prefix="", suffix=""):
+    """The vocabulary and merges of byte-pair encoding. Tokens inside a word have a prefix, the last has a suffix."""
+    known = set(alphabet)
+    split = {}
+    for word in sorted(words):
+        letters = [letter for letter in word if letter in known]
+        split[word] = [(prefix if i else "") + letter + (suffix if i + 1 == len(letters) else "") for i, letter in enumerate(letters)]
+    tokens = list(dict.fromkeys([*special, *sorted(known), *sorted({token for parts in split.values() for token in parts})]))
+    merges = []
+    while len(tokens) < size:
+        pairs = collections.Counter()
+        for word, parts in split.items():
+            for pair in zip(parts, parts[1:]):
+                pairs[pair] += words[word]
+        if not pairs:
+            break
+        pair = most_common(pairs, 1)[0]
+        merged = pair[0] + pair[1].removeprefix(prefix)
+        merges.append(pair)
+        if merged not in tokens:
+            tokens.append(merged)
+        split = {word: merge_pair(parts, pair, merged) for word, parts in split.items()}
+    return {token: i for i, token in enumerate(tokens)}, merges
+
+
+def bpe(size, special=(), alphabet=120, bytes_=False, **options):
+    affixes = [options.get(key, "") for key in ("continuing_subword_prefix", "end_of_word_suffix")]
+
+    def learn(words):
+        letters = count_characters(words)
+        letters.update(dict.fromkeys(P.ByteLevel.alphabet() if bytes_ else [], 0))
+        vocabulary, merges = learn_merges(words, size, special, most_common(letters, alphabet), *affixes)
+        return models.BPE(vocabulary, merges, **options)
+
+    return Tokenizer(models.BPE(**options)), learn, special
+
+
+def unigram(size=760, longest=8):
+    special = ["<unk>", "<s>"]
+
+    def learn(words):
+        parts = collections.Counter()
+        for word, times in words.items():
+            for begin in range(len(word)):
+                for end in range(begin + 2, min(begin + longest, len(word)) + 1):
+                    parts[word[begin:end]] += times
+        letters = count_characters(words)
+        gains = {part: times * len(part) for part, times in parts.items() if times > 1}
+        counts = {**letters, **{part: parts[part] for part in most_common(gains, size - len(letters) - len(special))}}
+        total = sum(counts.values())
+        scores = [(token, round(math.log(counts[token] / total), 3)) for token in most_common(counts)]
+        return models.Unigram([(name, 0.0) for name in special] + scores, unk_id=0)
+
+    return Tokenizer(models.Unigram()), learn, special
 
 
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 
 
-def llama2(rng):
-    tokenizer, trainer = bpe(rng, 640, ["<unk>", "<s>", "</s>"] + BYTES, unk_token="<unk>", fuse_unk=True, byte_fallback=True)
+def llama2():
+    tokenizer, learn, special = bpe(640, ["<unk>", "<s>", "</s>"] + BYTES, unk_token="<unk>", fuse_unk=True, byte_fallback=True)
     tokenizer.normalizer = N.Sequence([N.Prepend(MARKED), N.Replace(" ", MARKED)])
     tokenizer.decoder = D.Sequence([D.Replace(MARKED, " "), D.ByteFallback(), D.Fuse(), D.Strip(" ", 1, 0)])
-    return tokenizer, trainer, R.TemplateProcessing(single="<s> $A", pair="<s> $A <s> $B", special_tokens=[("<s>", 1)]), []
+    return tokenizer, learn, special, R.TemplateProcessing(single="<s> $A", pair="<s> $A <s> $B", special_tokens=[("<s>", 1)]), []
 
 
-def mistral(rng):
-    tokenizer, trainer = bpe(rng, 560, ["<unk>"] + BYTES[:128], unk_token="<unk>", byte_fallback=True)
+def mistral():
+    tokenizer, learn, special = bpe(560, ["<unk>"] + BYTES[:128], unk_token="<unk>", byte_fallback=True)
     tokenizer.pre_tokenizer = P.Metaspace(MARKED, "first", False)
     tokenizer.decoder = D.Metaspace(MARKED, "first")
-    return tokenizer, trainer, None, [AddedToken("[INST]", normalized=False), AddedToken("world", rstrip=True)]
+    return tokenizer, learn, special, None, [AddedToken("[INST]", normalized=False), AddedToken("world", rstrip=True)]
 
 
-def gemma(rng):
-    tokenizer, trainer = bpe(rng, 300, ["<unk>"], unk_token="<unk>", ignore_merges=True)
+def gemma():
+    tokenizer, learn, special = bpe(300, ["<unk>"], unk_token="<unk>", ignore_merges=True)
     tokenizer.normalizer = N.Replace(" ", MARKED)
     tokenizer.pre_tokenizer = P.Split(" ", "merged_with_previous")
-    return tokenizer, trainer, None, [AddedToken("<eos>", special=True)]
+    return tokenizer, learn, special, None, [AddedToken("<eos>", special=True)]
 
 
-def affixes(rng):
-    tokenizer, trainer = bpe(rng, 400, ["<unk>"], unk_token="<unk>", fuse_unk=True, continuing_subword_prefix="##", end_of_word_suffix="</w>")
+def affixes():
+    tokenizer, learn, special = bpe(400, ["<unk>"], unk_token="<unk>", fuse_unk=True, continuing_subword_prefix="##", end_of_word_suffix="</w>")
     tokenizer.normalizer = N.Sequence([N.NFD(), N.StripAccents(), N.Strip(left=True, right=False)])
     tokenizer.pre_tokenizer = P.Sequence([P.Whitespace(), P.Digits(individual_digits=True)])
     tokenizer.decoder = D.BPEDecoder("</w>")
-    return tokenizer, trainer, None, []
+    return tokenizer, learn, special, None, []
 
 
-def clip(rng):
-    tokenizer, trainer = bpe(rng, 620, bytes_=True, end_of_word_suffix="</w>")
+def clip():
+    tokenizer, learn, special = bpe(620, bytes_=True, end_of_word_suffix="</w>")
     tokenizer.normalizer = N.Sequence([N.NFC(), N.Replace(Regex(r"\s+"), " "), N.Lowercase()])
     split = P.Split(Regex(r"'s|'t|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"), "removed", invert=True)
     tokenizer.pre_tokenizer = P.Sequence([split, P.ByteLevel(add_prefix_space=False)])
     tokenizer.decoder = D.Sequence([D.ByteLevel(), D.Replace("</w>", " ")])
-    return tokenizer, trainer, R.RobertaProcessing(("y", 1), ("x", 2), trim_offsets=False), []
+    return tokenizer, learn, special, R.RobertaProcessing(("y", 1), ("x", 2), trim_offsets=False), []
 
 
-def roberta(rng):
-    tokenizer, trainer = bpe(rng, 340, bytes_=True)
+def roberta():
+    tokenizer, learn, special = bpe(340, bytes_=True)
     tokenizer.pre_tokenizer = P.ByteLevel(add_prefix_space=True)
     tokenizer.decoder = D.ByteLevel()
-    return tokenizer, trainer, R.RobertaProcessing(("y", 1), ("x", 2)), [AddedToken("<mask>", lstrip=True, special=True)]
+    return tokenizer, learn, special, R.RobertaProcessing(("y", 1), ("x", 2)), [AddedToken("<mask>", lstrip=True, special=True)]
 
 
-def byte_text(rng):
-    tokenizer, trainer = bpe(rng, 380, bytes_=True)
+def byte_text():
+    tokenizer, learn, special = bpe(380, bytes_=True)
     tokenizer.normalizer = N.ByteLevel()
     tokenizer.pre_tokenizer = P.Sequence([P.FixedLength(7), P.Split(Regex("Ġ"), "merged_with_next")])
     tokenizer.decoder = D.ByteLevel()
-    return tokenizer, trainer, R.ByteLevel(trim_offsets=True, add_prefix_space=False), [AddedToken("naïve")]
+    return tokenizer, learn, special, R.ByteLevel(trim_offsets=True, add_prefix_space=False), [AddedToken("naïve")]
 
 
-def byte_level_inside(rng):
-    tokenizer, trainer = bpe(rng, 380, ["?"], unk_token="?", alphabet=40)
+def byte_level_inside():
+    tokenizer, learn, special = bpe(380, ["?"], unk_token="?", alphabet=40)
     tokenizer.pre_tokenizer = P.Sequence([P.ByteLevel(add_prefix_space=True, use_regex=False), P.Punctuation("contiguous")])
-    return tokenizer, trainer, R.Sequence([R.ByteLevel(trim_offsets=True)]), []
+    return tokenizer, learn, special, R.Sequence([R.ByteLevel(trim_offsets=True)]), []
 
 
-def t5(rng):
-    tokenizer, trainer = unigram()
+def t5():
+    tokenizer, learn, special = unigram()
     tokenizer.normalizer = N.Precompiled(CHARACTER_MAP)
     tokenizer.pre_tokenizer = P.Sequence([P.WhitespaceSplit(), P.Metaspace(MARKED, "always", True)])
     tokenizer.decoder = D.Metaspace(MARKED, "always")
-    return tokenizer, trainer, R.TemplateProcessing(single="$A <s>", pair="$A $B", special_tokens=[("<s>", 1)]), [AddedToken("<extra>", special=True)]
+    return tokenizer, learn, special, R.TemplateProcessing(single="$A <s>", pair="$A $B", special_tokens=[("<s>", 1)]), [AddedToken("<extra>", special=True)]
 
 
-def xlm(rng):
-    tokenizer, trainer = unigram()
+def xlm():
+    tokenizer, learn, special = unigram()
     tokenizer.normalizer = N.Sequence([N.Nmt(), N.NFKC(), N.Replace(Regex(" {2,}"), " "), N.Strip(left=False, right=True)])
     tokenizer.pre_tokenizer = P.Metaspace(MARKED, "first", True)
     tokenizer.decoder = D.Sequence([D.ByteFallback(), D.Metaspace(MARKED, "first")])
-    return tokenizer, trainer, R.ByteLevel(trim_offsets=True), [AddedToken("Straße", single_word=True), AddedToken("<s>", special=True, lstrip=True)]
+    return tokenizer, learn, special, R.ByteLevel(trim_offsets=True), [AddedToken("Straße", single_word=True), AddedToken("<s>", special=True, lstrip=True)]
 
 
-def scripts(rng):
-    tokenizer, trainer = unigram()
+def scripts():
+    tokenizer, learn, special = unigram()
     tokenizer.normalizer = N.NFKD()
     tokenizer.pre_tokenizer = P.Sequence([P.UnicodeScripts(), P.Digits()])
     tokenizer.decoder = D.CTC("<unk>", "|", True)
-    return tokenizer, trainer, None, []
+    return tokenizer, learn, special, None, []
 
 
-def bert(rng):
+def bert():
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]", max_input_chars_per_word=12))
     tokenizer.normalizer = N.BertNormalizer(clean_text=False, handle_chinese_chars=True, strip_accents=True, lowercase=False)
     tokenizer.pre_tokenizer = P.BertPreTokenizer()
     tokenizer.decoder = D.WordPiece("##", False)
-    trainer = trainers.WordPieceTrainer(vocab_size=420, special_tokens=["[UNK]", "[CLS]"], limit_alphabet=100, show_progress=False)
-    return tokenizer, trainer, R.BertProcessing(("x", 1), ("y", 0)), [AddedToken("[CLS]", special=True, rstrip=True)]
+    special = ["[UNK]", "[CLS]"]
+
+    def learn(words):
+        vocabulary, _ = learn_merges(words, 420, special, most_common(count_characters(words), 100), "##")
+        return models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=12)
+
+    return tokenizer, learn, special, R.BertProcessing(("x", 1), ("y", 0)), [AddedToken("[CLS]", special=True, rstrip=True)]
 
 
-def words(rng):
+def words():
     tokenizer = Tokenizer(models.WordLevel(unk_token="<unk>"))
     tokenizer.normalizer = N.BertNormalizer(clean_text=True, strip_accents=False, lowercase=True)
     tokenizer.pre_tokenizer = P.Sequence([P.CharDelimiterSplit(" "), P.Punctuation("removed")])
     tokenizer.decoder = D.Fuse()
-    return tokenizer, trainers.WordLevelTrainer(vocab_size=220, special_tokens=["<unk>"], show_progress=False), None, [AddedToken(" the", lstrip=True)]
+    special = ["<unk>"]
+
+    def learn(words):
+        return models.WordLevel({word: i for i, word in enumerate(special + most_common(words, 219))}, unk_token="<unk>")
+
+    return tokenizer, learn, special, None, [AddedToken(" the", lstrip=True)]
 
 
 def splits(behavior):
-    def make(rng):
-        tokenizer, trainer = bpe(rng, 220, ["<unk>"], unk_token="<unk>", alphabet=80)
+    def make():
+        tokenizer, learn, special = bpe(220, ["<unk>"], unk_token="<unk>", alphabet=80)
         steps = [P.Split(Regex(r"\s+|[aeiou]"), behavior), P.Split(Regex(r"[a-z]{3}|(?=\d)"), behavior, invert=True), P.Punctuation(behavior), P.Split("th", behavior)]
         tokenizer.pre_tokenizer = P.Sequence(steps)
-        return tokenizer, trainer, None, []
+        return tokenizer, learn, special, None, []
     return make
 
 
@@ -206,15 +293,13 @@ MAKERS = {
 
 
 def make_tokenizer(name, rng):
-    tokenizer, trainer, processor, added = MAKERS[name](rng)
-    tokenizer.train_from_iterator(texts_to_learn(rng), trainer)
+    tokenizer, learn, special, processor, added = MAKERS[name]()
+    tokenizer.model = learn(count_words(tokenizer, texts_to_learn(rng)))
+    tokenizer.add_special_tokens([token for token in special if token not in BYTES])
     document = json.loads(tokenizer.to_str())
     if name == "xlm":  # all bytes but one
         document["model"]["byte_fallback"] = True
         document["model"]["vocab"] += [[token, -20] for token in BYTES[1:]]
-    if document["model"]["type"] == "Unigram":
-        document["model"]["vocab"] = [[token, round(score, 3)] for token, score in document["model"]["vocab"]]
-    document["added_tokens"] = [token for token in document["added_tokens"] if token["content"] not in BYTES]
     tokenizer = Tokenizer.from_str(json.dumps(document))
     if processor:
         tokenizer.post_processor = processor
