@@ -1,14 +1,12 @@
 #include "tokenizer/jinja/lexer.h"
 
+#include "tokenizer/jinja/literal.h"
 #include "tokenizer/jinja/string.h"
 #include "tokenizer/unicode.h"
 
-#include "base/number.h"
 #include "base/utf8.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
 
 enum {
     MAX_SOURCE_BYTES = 16 * 1024 * 1024,
@@ -261,202 +259,22 @@ static yk_status read_name(struct lexer *lexer, bool *found)
     return YK_OK;
 }
 
-/* Returns the length of digits of a base, which may be separated by single underscores. */
-static size_t digits_length(const char *bytes, int base)
-{
-    size_t length = 0;
-    for (;;) {
-        const size_t separator = length > 0 && bytes[length] == '_';
-        const char digit[] = {bytes[length + separator], '\0'};
-        char *end = NULL;
-        if (!isxdigit((unsigned char)digit[0])) {
-            return length;
-        }
-        (void)strtol(digit, &end, base);
-        if (*end != '\0') {
-            return length;
-        }
-        length += separator + 1;
-    }
-}
-
-/* Returns the length of a float at the current position, or 0 if there is none. */
-static size_t float_length(const struct lexer *lexer)
-{
-    const char *bytes = lexer->source + lexer->at;
-    size_t length = digits_length(bytes, 10);
-    bool is_float = false;
-    if (length == 0 || (lexer->at > 0 && bytes[-1] == '.')) {
-        return 0;
-    }
-    if (bytes[length] == '.') {
-        const size_t decimals = digits_length(bytes + length + 1, 10);
-        is_float = decimals > 0;
-        length += decimals > 0 ? decimals + 1 : 0;
-    }
-    if (bytes[length] == 'e' || bytes[length] == 'E') {
-        const size_t sign = bytes[length + 1] == '+' || bytes[length + 1] == '-';
-        const size_t digits = digits_length(bytes + length + 1 + sign, 10);
-        is_float = is_float || digits > 0;
-        length += digits > 0 ? 1 + sign + digits : 0;
-    }
-    return is_float ? length : 0;
-}
-
-/* Copies digits, but no underscores. */
-static yk_status copy_digits(struct lexer *lexer, const char *bytes, size_t length,
-                             const char **out)
-{
-    char *copy = yk_arena_copy_text(lexer->arena, bytes, length);
-    YK_TRY_ALLOCATED(copy);
-    size_t used = 0;
-    for (size_t i = 0; i < length; i++) {
-        if (bytes[i] != '_') {
-            copy[used++] = bytes[i];
-        }
-    }
-    copy[used] = '\0';
-    *out = copy;
-    return YK_OK;
-}
-
-static yk_status read_integer(struct lexer *lexer)
-{
-    const char *bytes = lexer->source + lexer->at;
-    const char *digits = NULL;
-    const char letter = (char)tolower((unsigned char)bytes[1]);
-    int base = bytes[0] != '0' ? 10
-               : letter == 'x' ? 16
-               : letter == 'o' ? 8
-               : letter == 'b' ? 2
-                               : 1;
-    size_t prefix = base > 1 && base != 10 ? 2 : 0;
-    size_t length = base > 1 ? digits_length(bytes + prefix, base) : 0;
-    if (length == 0) { /* zeros only */
-        base = 10;
-        prefix = 0;
-        while (bytes[length] == '0' || (bytes[length] == '_' && bytes[length + 1] == '0')) {
-            length++;
-        }
-    }
-    YK_TRY(copy_digits(lexer, bytes + prefix, length, &digits));
-    errno = 0;
-    const long long value = strtoll(digits, NULL, base);
-    if (errno != 0) {
-        return fail(lexer, "an integer is too large: integers have 64 bits here");
-    }
-    YK_TRY(add_token(lexer, (struct yk_jinja_token){.kind = YK_JINJA_TOKEN_INTEGER,
-                                                    .bytes = bytes,
-                                                    .length = prefix + length,
-                                                    .as.integer = value}));
-    advance(lexer, prefix + length);
-    return YK_OK;
-}
-
 static yk_status read_number(struct lexer *lexer)
 {
-    const size_t length = float_length(lexer);
-    const char *digits = NULL;
-    if (length == 0) {
-        return read_integer(lexer);
-    }
-    YK_TRY(copy_digits(lexer, lexer->source + lexer->at, length, &digits));
-    YK_TRY(add_token(lexer, (struct yk_jinja_token){.kind = YK_JINJA_TOKEN_FLOAT,
-                                                    .bytes = lexer->source + lexer->at,
-                                                    .length = length,
-                                                    .as.number = strtod(digits, NULL)}));
-    advance(lexer, length);
+    const bool after_dot = lexer->at > 0 && lexer->source[lexer->at - 1] == '.';
+    struct yk_jinja_token token = {.line = lexer->line};
+    YK_TRY(
+        yk_jinja_literal_read_number(lexer->source + lexer->at, after_dot, lexer->arena, &token));
+    YK_TRY(add_token(lexer, token));
+    advance(lexer, token.length);
     return YK_OK;
-}
-
-/* Reads `count` hexadecimal digits, as in \x41. Returns the bytes that were used, or 0. */
-static size_t read_hexadecimal(const char *bytes, size_t count, uint32_t *out)
-{
-    *out = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!isxdigit((unsigned char)bytes[i])) {
-            return 0;
-        }
-        const int digit = tolower((unsigned char)bytes[i]);
-        *out = *out * 16 + (uint32_t)(isdigit(digit) ? digit - '0' : digit - 'a' + 10);
-    }
-    return count;
-}
-
-static yk_status add_numbered(const struct lexer *lexer, const char *bytes, size_t count,
-                              struct yk_text *text, size_t *used)
-{
-    uint32_t character = 0;
-    if (read_hexadecimal(bytes + 1, count, &character) == 0 ||
-        character >= YK_UTF8_CODE_POINT_COUNT || (character >= 0xd800 && character < 0xe000)) {
-        return fail(lexer, "a string has an escape such as \\x or \\u that is no character");
-    }
-    yk_jinja_string_add_character(text, character);
-    *used = count + 1;
-    return YK_OK;
-}
-
-/* Adds what the escape at `bytes`, directly behind the backslash, means. */
-static yk_status add_escape(const struct lexer *lexer, const char *bytes, struct yk_text *text,
-                            size_t *used)
-{
-    static const char letters[] = "\\'\"abfnrtv";
-    static const char meanings[] = "\\'\"\a\b\f\n\r\t\v";
-    uint32_t character = 0;
-    const char *letter = strchr(letters, bytes[0]);
-    *used = 1;
-    if (letter && *letter) {
-        yk_text_add_bytes(text, &meanings[letter - letters], 1);
-    } else if (bytes[0] >= '0' && bytes[0] <= '7') {
-        for (*used = 0; *used < 3 && bytes[*used] >= '0' && bytes[*used] <= '7'; ++*used) {
-            character = character * 8 + (uint32_t)(bytes[*used] - '0');
-        }
-        yk_jinja_string_add_character(text, character);
-    } else if (bytes[0] == 'x' || bytes[0] == 'u' || bytes[0] == 'U') {
-        return add_numbered(lexer, bytes,
-                            bytes[0] == 'x'   ? 2
-                            : bytes[0] == 'u' ? 4
-                                              : 8,
-                            text, used);
-    } else if (bytes[0] == 'N') {
-        return fail(lexer, "\\N in a string is not supported; write the character itself");
-    } else if ((unsigned char)bytes[0] >= 0x80) {
-        /* jinja2 writes the character as an escape first, whose backslash is then escaped */
-        *used = yk_jinja_string_decode(bytes, &character);
-        yk_text_addf(text,
-                     character < 0x100     ? "\\x%02x"
-                     : character < 0x10000 ? "\\u%04x"
-                                           : "\\U%08x",
-                     (unsigned)character);
-    } else if (bytes[0] != '\n') {
-        yk_text_add(text, "\\");
-        yk_text_add_bytes(text, bytes, 1);
-    }
-    return YK_OK;
-}
-
-static yk_status resolve_escapes(struct lexer *lexer, const char *bytes, size_t length,
-                                 struct yk_text *text)
-{
-    for (size_t at = 0; at < length;) {
-        const char *backslash = memchr(bytes + at, '\\', length - at);
-        const size_t plain = backslash ? (size_t)(backslash - bytes) - at : length - at;
-        size_t used = 0;
-        yk_text_add_bytes(text, bytes + at, plain);
-        at += plain;
-        if (at < length) {
-            YK_TRY(add_escape(lexer, bytes + at + 1, text, &used));
-            at += used + 1;
-        }
-    }
-    return yk_text_status(text);
 }
 
 static yk_status read_string(struct lexer *lexer)
 {
     const char quote = lexer->source[lexer->at];
     const char *bytes = lexer->source + lexer->at + 1;
-    struct yk_text text = {0};
+    struct yk_jinja_token token = {.line = lexer->line};
     size_t length = 0;
     while (lexer->at + 1 + length < lexer->length && bytes[length] != quote) {
         length += bytes[length] == '\\' ? 2 : 1;
@@ -464,13 +282,8 @@ static yk_status read_string(struct lexer *lexer)
     if (lexer->at + 1 + length >= lexer->length) {
         return fail(lexer, "a string has no end");
     }
-    YK_TRY_OR_CLEAN_UP(resolve_escapes(lexer, bytes, length, &text), yk_text_free(&text));
-    const size_t resolved = text.length;
-    const char *copy = yk_arena_copy_text(lexer->arena, yk_text_chars(&text), resolved);
-    yk_text_free(&text);
-    YK_TRY_ALLOCATED(copy);
-    YK_TRY(add_token(lexer, (struct yk_jinja_token){
-                                .kind = YK_JINJA_TOKEN_STRING, .bytes = copy, .length = resolved}));
+    YK_TRY(yk_jinja_literal_read_string(bytes, length, lexer->arena, &token));
+    YK_TRY(add_token(lexer, token));
     advance(lexer, length + 2);
     return YK_OK;
 }

@@ -24,7 +24,8 @@
  *   string_format      % and str.format(); format_spec: how they write one value
  *   library            tables of functions: *_filters, *_methods, tests, globals
  *   syntax             the syntax tree
- *   lexer, parser      from text to the syntax tree
+ *   lexer, literal     from text to tokens
+ *   parser             from tokens to the syntax tree
  *   template_analysis  what jinja2 decides when it compiles a template
  *   interpreter        variables (scope), expressions (evaluator), statements (executor)
  *   template           this interface
