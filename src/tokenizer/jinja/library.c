@@ -11,7 +11,7 @@ static const struct yk_jinja_function *find_filter(const char *name, size_t leng
         &yk_jinja_number_filters,
     };
     const struct yk_jinja_function *found = NULL;
-    for (size_t i = 0; !found && i < sizeof tables / sizeof *tables; i++) {
+    for (size_t i = 0; !found && i < sizeof tables / sizeof tables[0]; i++) {
         found = yk_jinja_function_find(tables[i], name, length);
     }
     return found;
