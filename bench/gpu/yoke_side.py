@@ -146,13 +146,14 @@ def measure(case, options, folder, settings, precision="bf16"):
     words = command(options, folder, settings.warmup + settings.steps, settings.device, precision)
     summary, steps, watch, seconds = run(words, folder, settings.limit)
     timed = steps[settings.warmup:]
-    tokens = [step["tokens_per_s"] * step["seconds"] for step in timed]
+    speeds = [step[case.unit + "s_per_s"] for step in timed]
+    counts = [speed * step["seconds"] for speed, step in zip(speeds, timed)]
     return {
         "case": case.name,
         "run_s": seconds,
         "median_step_s": statistics.median(step["seconds"] for step in timed),
-        "tokens_per_s": statistics.median(step["tokens_per_s"] for step in timed),
-        "mean_tokens_per_s": sum(tokens) / sum(step["seconds"] for step in timed),
+        "tokens_per_s": statistics.median(speeds),
+        "mean_tokens_per_s": sum(counts) / sum(step["seconds"] for step in timed),
         "first_loss": steps[0]["loss"],
         "last_loss": steps[-1]["loss"],
         "device": devices.of_yoke(summary),

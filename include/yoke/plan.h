@@ -20,8 +20,8 @@ typedef struct yoke_plan yoke_plan;
 
 struct yoke_plan_info {
     double step_s;
-    double bound_s; /* lower bound of the step time of any plan */
-    double tokens_per_s;
+    double bound_s;      /* lower bound of the step time of any plan */
+    double tokens_per_s; /* of a model that reads images: images per second */
     double mfu;          /* model FLOPS utilisation, 0 to 1 (docs/costs.md, "MFU") */
     double exact_mfu;    /* like `mfu`, but counts only the pairs of tokens for which attention is
                             computed */

@@ -35,7 +35,7 @@ struct yoke_training_step {
     double norm;         /* global norm of the gradients, before clipping */
     double lr;           /* learning rate */
     double seconds;      /* wall clock time of the step */
-    double tokens_per_s; /* tokens per second of all ranks together */
+    double tokens_per_s; /* tokens, or images, per second of all ranks together */
     bool skipped;        /* fp16 gradients overflowed: no parameter was updated */
 };
 
@@ -77,7 +77,7 @@ struct yoke_training_result {
     double last_loss;
     double evaluation_loss;
     double seconds; /* time of all steps of this call */
-    double tokens;  /* number of tokens in all steps of this call */
+    double tokens;  /* number of tokens, or images, in all steps of this call */
     double median_step_s;
     double predicted_step_s;
     double mfu; /* model FLOPS utilisation, 0 to 1 (docs/costs.md, "MFU") */

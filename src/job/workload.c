@@ -56,11 +56,9 @@ yk_status yk_workload_check_micro_batches(const struct yk_workload_request *requ
 void yk_workload_write_title(const struct yk_model_config *config, const struct yk_cluster *cluster,
                              const struct yk_workload *workload, struct yk_text *out)
 {
-    yk_text_addf(out, "%s on %s: %lld %s%s of %lld tokens, %s", config->name, cluster->source,
-                 (long long)workload->batch,
-                 yk_model_config_reads_images(config) ? "image" : "sample",
-                 workload->batch == 1 ? "" : "s", (long long)workload->sequence,
-                 yk_precision_name(workload->precision));
+    yk_text_addf(out, "%s on %s: ", config->name, cluster->source);
+    yk_model_append_batch(config, workload, out);
+    yk_text_addf(out, ", %s", yk_precision_name(workload->precision));
     if (workload->lora_rank > 0) {
         yk_text_addf(out, ", LoRA of rank %lld", (long long)workload->lora_rank);
     }

@@ -11,6 +11,7 @@
 #include "base/precision.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "base/throughput_unit.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -252,10 +253,12 @@ static inline bool yk_model_config_reads_images(const struct yk_model_config *co
     return config->image.patch_height > 0;
 }
 
-/* Returns what the throughput of the model is counted in: "token" or "image". */
-static inline const char *yk_model_config_throughput_unit(const struct yk_model_config *config)
+/* Returns what the throughput of the model is counted in. */
+static inline const struct yk_throughput_unit *
+yk_model_config_throughput_unit(const struct yk_model_config *config)
 {
-    return yk_model_config_reads_images(config) ? "image" : "token";
+    return yk_model_config_reads_images(config) ? &yk_throughput_unit_image
+                                                : &yk_throughput_unit_token;
 }
 
 /* Returns the number of bytes of an image, one for each channel of a pixel; 0 means: the model

@@ -155,6 +155,20 @@ int64_t yk_model_count_all_tokens(const struct yk_model *model)
     return model->workload.batch * (model->workload.sequence + model->workload.target_sequence);
 }
 
+void yk_model_append_batch(const struct yk_model_config *config, const struct yk_workload *workload,
+                           struct yk_text *out)
+{
+    yk_text_addf(out, "%" PRId64 " %s%s of ", workload->batch,
+                 yk_model_config_throughput_unit(config)->sample,
+                 yk_text_plural_suffix(workload->batch));
+    if (yk_model_config_reads_images(config)) {
+        yk_text_addf(out, "%" PRId64 " × %" PRId64 " pixels", config->image.height,
+                     config->image.width);
+    } else {
+        yk_text_addf(out, "%" PRId64 " tokens", workload->sequence);
+    }
+}
+
 struct yk_mfu_flops yk_model_count_mfu_flops(const struct yk_model *model)
 {
     struct yk_mfu_flops sum = {0};

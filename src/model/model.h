@@ -142,6 +142,11 @@ int64_t yk_model_count_loss_tokens(const struct yk_model *model);
  * and target are counted. Of a model that reads images, images are counted instead. */
 int64_t yk_model_count_all_tokens(const struct yk_model *model);
 
+/* Appends the number and the size of the samples of a batch: "5 samples of 1024 tokens", or "1
+ * image of 224 × 224 pixels". */
+void yk_model_append_batch(const struct yk_model_config *config, const struct yk_workload *workload,
+                           struct yk_text *out);
+
 /* Returns the operations that MFU counts for training on one batch or micro-batch. */
 struct yk_mfu_flops yk_model_count_mfu_flops(const struct yk_model *model);
 

@@ -94,10 +94,10 @@ struct yk_plan_result {
     double error;   /* expected relative error of `step_s`: 90 % of such predictions have at most
                        this error. 0 means: unknown */
     double bound_s; /* lower bound of the step time of any plan */
-    double tokens_per_s;
-    double mfu;       /* model FLOPS utilisation (MFU), 0 to 1; planner/planner.h */
-    double exact_mfu; /* MFU that counts only the pairs of positions for which attention is
-                         computed */
+    double tokens_per_s; /* an image counts as one token */
+    double mfu;          /* model FLOPS utilisation (MFU), 0 to 1; planner/planner.h */
+    double exact_mfu;    /* MFU that counts only the pairs of positions for which attention is
+                            computed */
     const char *title;
     const char *summary;                     /* one or two sentences that describe the plan */
     const char *bottleneck;                  /* a phrase that says what limits the speed */

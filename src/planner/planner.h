@@ -24,16 +24,16 @@ struct yk_planner_outcome {
     struct yk_arena *arena;
     struct yk_plan_request request;
     struct yk_search_context *context;
-    const struct yk_plan *plan;               /* NULL means: no plan that fits was found */
-    struct yk_plan_evaluation evaluation;     /* with program and simulation */
-    double bound_s;                           /* lower bound of the step time of any plan */
-    double tokens_per_s;                      /* counts only tokens that have a loss */
-    const char *summary;                      /* one sentence that describes the plan */
-    const char *bottleneck;                   /* a phrase that says what limits the speed */
-    const char *source;                       /* a phrase that names the origins of the times */
-    double search_s;                          /* duration of the search */
-    int64_t evaluation_count;                 /* number of plans evaluated */
-    bool cut_short;                           /* the budget or the user ended the search early */
+    const struct yk_plan *plan;           /* NULL means: no plan that fits was found */
+    struct yk_plan_evaluation evaluation; /* with program and simulation */
+    double bound_s;                       /* lower bound of the step time of any plan */
+    double tokens_per_s;      /* counts only tokens that have a loss; an image counts as one */
+    const char *summary;      /* one sentence that describes the plan */
+    const char *bottleneck;   /* a phrase that says what limits the speed */
+    const char *source;       /* a phrase that names the origins of the times */
+    double search_s;          /* duration of the search */
+    int64_t evaluation_count; /* number of plans evaluated */
+    bool cut_short;           /* the budget or the user ended the search early */
     struct yk_plan_alternative *alternatives; /* the baselines */
     int32_t alternative_count;
     struct yk_plan_leave_one_out *leave_one_out;

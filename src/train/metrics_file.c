@@ -18,6 +18,7 @@ struct yk_metrics_file {
     struct yk_arena *arena;
     int file;
     const char *path;
+    const struct yk_throughput_unit *unit;
 };
 
 /* The step of a line; −1: the line is incomplete. */
@@ -59,12 +60,14 @@ static yk_status truncate_after(const char *path, int64_t step)
     return status;
 }
 
-yk_status yk_metrics_file_open(const char *path, int64_t step, struct yk_metrics_file **out)
+yk_status yk_metrics_file_open(const char *path, int64_t step,
+                               const struct yk_throughput_unit *unit, struct yk_metrics_file **out)
 {
     struct yk_metrics_file *metrics = NULL;
     YK_TRY(truncate_after(path, step));
     YK_TRY_NEW_WITH_OWN_ARENA(metrics);
     metrics->file = -1;
+    metrics->unit = unit;
     yk_status status = yk_arena_strdup(metrics->arena, path, &metrics->path);
     YK_IF_OK(yk_file_open_nofollow_for_writing(path, O_WRONLY | O_APPEND, &metrics->file));
     YK_TRY_OR_CLEAN_UP(status, yk_metrics_file_close(metrics));
@@ -143,7 +146,7 @@ yk_status yk_metrics_file_add_step(struct yk_metrics_file *metrics,
     yk_json_write_number(&json, "norm", step->norm);
     yk_json_write_number(&json, "lr", step->lr);
     yk_json_write_number(&json, "seconds", step->seconds);
-    yk_json_write_number(&json, "tokens_per_s", step->tokens_per_s);
+    yk_json_write_number(&json, metrics->unit->speed_member, step->tokens_per_s);
     if (step->loss_scale != 1) {
         yk_json_write_number(&json, "loss_scale", step->loss_scale);
     }
@@ -166,7 +169,7 @@ yk_status yk_metrics_file_add_evaluation(struct yk_metrics_file *metrics, int64_
     struct yk_text text = {0};
     struct yk_json_writer json = begin_line(&text, step);
     yk_json_write_number(&json, "evaluation_loss", result->loss);
-    yk_json_write_integer(&json, "tokens", result->tokens);
+    yk_json_write_integer(&json, metrics->unit->plural, result->tokens);
     if (!isnan(result->accuracy)) {
         yk_json_write_number(&json, "accuracy", result->accuracy);
         yk_json_write_number(&json, "top5_accuracy", result->top5_accuracy);

@@ -555,7 +555,9 @@ static yk_status open_folder(struct running *running)
                                                    run->options.keep));
     }
     YK_TRY(yk_folder_join_path(run->folder, "metrics.jsonl", running->arena, &path));
-    return yk_metrics_file_open(path, run->state.step, &running->metrics);
+    return yk_metrics_file_open(path, run->state.step,
+                                yk_model_config_throughput_unit(run->store->net->config),
+                                &running->metrics);
 }
 
 static yk_status open_all(struct running *running)

@@ -41,9 +41,9 @@ struct yk_step_metrics {
     double norm; /* norm of the gradients before clipping */
     double lr;
     double seconds;
-    double tokens_per_s;
-    double loss_scale; /* 1 unless the precision is fp16 */
-    bool skipped;      /* no weight was updated, because a gradient was not finite */
+    double tokens_per_s; /* an image counts as one token */
+    double loss_scale;   /* 1 unless the precision is fp16 */
+    bool skipped;        /* no weight was updated, because a gradient was not finite */
     /* (ranks) compute time of each rank in a recent step before this one; 0 means: not known yet,
      * or there is only one rank. */
     const double *compute_s;
@@ -53,7 +53,7 @@ struct yk_step_metrics {
 /* The results of an evaluation. */
 struct yk_evaluation_result {
     double loss;    /* mean over the targets with a loss; NAN means: there was no evaluation */
-    int64_t tokens; /* number of these targets */
+    int64_t tokens; /* number of these targets; one for each image */
     /* Of a classifier: the part of the samples whose class has the largest logit, and the part
      * whose class has one of the five largest; NAN: the model is no classifier. */
     double accuracy;
@@ -114,7 +114,7 @@ struct yk_training_run {
     double last_loss;
     struct yk_evaluation_result evaluated; /* the last evaluation */
     double median_step_s;
-    double tokens;          /* number of tokens in all steps, without padding */
+    double tokens;          /* number of tokens in all steps, without padding; an image is one */
     double seconds;         /* total time of all steps */
     double device_bytes;    /* most device memory in use, read after some steps; 0 means: unknown */
     struct yk_trace *trace; /* trace of this rank's last step; the caller destroys it */

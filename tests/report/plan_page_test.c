@@ -39,6 +39,20 @@ static void the_head_has_the_figures(void **state)
     fixture_plan_free(&fixture);
 }
 
+static void a_plan_for_images_counts_images(void **state)
+{
+    (void)state;
+    struct fixture_plan_options options = three;
+    options.images = true;
+    struct fixture_plan fixture = fixture_plan_make(&options);
+    struct yk_text page = page_of(&fixture);
+    page_expect(&page, "<dt>images/s</dt><dd>177,124</dd>");
+    page_expect(&page, " images of 224 × 160 pixels in ");
+    assert_null(strstr(page.bytes, "tokens"));
+    yk_text_free(&page);
+    fixture_plan_free(&fixture);
+}
+
 static void the_tables_say_who_does_what(void **state)
 {
     (void)state;
@@ -252,6 +266,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_head_has_the_figures),
+        cmocka_unit_test(a_plan_for_images_counts_images),
         cmocka_unit_test(the_tables_say_who_does_what),
         cmocka_unit_test(groups_of_their_own_are_listed),
         cmocka_unit_test(every_chart_has_its_numbers),

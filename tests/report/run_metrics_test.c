@@ -47,7 +47,7 @@ static void steps_and_evaluations_are_distinguished(void **state)
     assert_true(metrics->steps[0].norm == 1.8);
     assert_true(metrics->steps[0].lr == 0.25);
     assert_true(metrics->steps[0].seconds == 0.5);
-    assert_true(metrics->steps[0].tokens_per_s == 73142);
+    assert_true(metrics->steps[0].units_per_s == 73142);
     assert_false(metrics->steps[0].skipped);
     assert_int_equal(metrics->steps[1].step, 2);
     assert_true(isnan(metrics->steps[1].loss));
@@ -56,6 +56,19 @@ static void steps_and_evaluations_are_distinguished(void **state)
     assert_int_equal(metrics->evaluation_count, 1);
     assert_int_equal(metrics->evaluations[0].step, 1);
     assert_true(metrics->evaluations[0].loss == 2.75);
+}
+
+static void the_key_of_the_speed_says_what_is_counted(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_ok(read(fixture, "{\"step\": 1, \"tokens_per_s\": 73142}\n"));
+    assert_string_equal(fixture->metrics.unit->speed, "tokens/s");
+    assert_ok(read(fixture, "{\"step\": 1, \"images_per_s\": 256}\n"
+                            "{\"step\": 1, \"evaluation_loss\": 0.5, \"images\": 360, "
+                            "\"accuracy\": 0.75}\n"));
+    assert_string_equal(fixture->metrics.unit->speed, "images/s");
+    assert_true(fixture->metrics.steps[0].units_per_s == 256);
+    assert_true(fixture->metrics.evaluations[0].accuracy == 0.75);
 }
 
 static void the_median_is_of_the_middle_steps(void **state)
@@ -141,6 +154,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(steps_and_evaluations_are_distinguished, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_key_of_the_speed_says_what_is_counted, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(the_median_is_of_the_middle_steps, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_tenth_of_the_steps_is_below_and_a_tenth_above, set_up,
                                         tear_down),

@@ -86,6 +86,22 @@ static void every_chart_has_its_numbers(void **state)
     fixture_run_free(&fixture);
 }
 
+static void a_run_on_images_counts_images(void **state)
+{
+    (void)state;
+    struct fixture_run_options images = usual;
+    images.images = true;
+    struct fixture_run fixture = fixture_run_make(&images);
+    struct yk_text page = page_of(&fixture.report);
+    page_expect(&page, "<dt>images/s</dt><dd>6,400</dd>");
+    page_expect(&page, "<dt>accuracy</dt><dd>100.0%</dd>");
+    page_expect(&page, "evaluation_loss,norm,rate,seconds,images_per_s,skipped\n");
+    page_expect(&page, "images/s by step");
+    assert_null(strstr(page.bytes, "tokens"));
+    yk_text_free(&page);
+    fixture_run_free(&fixture);
+}
+
 static void options_sample_and_checkpoint_are_listed(void **state)
 {
     (void)state;
@@ -107,7 +123,7 @@ static void what_is_missing_is_left_out(void **state)
                                             .norm = NAN,
                                             .lr = 0.1,
                                             .seconds = NAN,
-                                            .tokens_per_s = NAN,
+                                            .units_per_s = NAN,
                                             .skipped = true};
     struct yk_run_report report = {
         .title = "Going on",
@@ -277,6 +293,7 @@ int main(void)
         cmocka_unit_test(the_head_has_the_figures),
         cmocka_unit_test(kinds_of_ops_are_summed_and_compared),
         cmocka_unit_test(every_chart_has_its_numbers),
+        cmocka_unit_test(a_run_on_images_counts_images),
         cmocka_unit_test(options_sample_and_checkpoint_are_listed),
         cmocka_unit_test(what_is_missing_is_left_out),
         cmocka_unit_test(one_trace_is_drawn_alone),

@@ -63,7 +63,7 @@ static int set_up(void **state)
             .step = i + 1,
             .loss = 2,
             .seconds = 13,
-            .tokens_per_s = 100,
+            .units_per_s = 100,
             .ranks_s = fixture->ranks_s[i],
             .rank_count = 2,
         };

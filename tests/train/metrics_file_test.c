@@ -25,7 +25,8 @@ static void open_bench(struct bench *bench)
 static void write_steps(const struct bench *bench, int64_t after, int64_t until)
 {
     struct yk_metrics_file *metrics = NULL;
-    assert_int_equal(yk_metrics_file_open(bench->path, after, &metrics), YK_OK);
+    assert_int_equal(yk_metrics_file_open(bench->path, after, &yk_throughput_unit_token, &metrics),
+                     YK_OK);
     for (int64_t s = after + 1; s <= until; s++) {
         const struct yk_step_metrics step = {
             .step = s, .loss = s == 2 ? NAN : 1.5, .norm = 2, .lr = 0.25, .loss_scale = 1};
@@ -49,18 +50,29 @@ static void expect_file(const struct bench *bench, const char *expected)
     ", \"norm\": 2, \"lr\": 0.25, \"seconds\": 0, \"tokens_per_s\": 0}\n"
 #define EVALUATION(number) "{\"step\": " number ", \"evaluation_loss\": 3, \"tokens\": 77}\n"
 
-static void an_evaluation_of_a_classifier_has_accuracies(void **state)
+static void a_run_on_images_counts_images_and_has_accuracies(void **state)
 {
     (void)state;
     struct bench bench;
     struct yk_metrics_file *metrics = NULL;
+    const struct yk_step_metrics step = {.step = 4,
+                                         .loss = 1.5,
+                                         .norm = 2,
+                                         .lr = 0.25,
+                                         .seconds = 0.5,
+                                         .tokens_per_s = 256,
+                                         .loss_scale = 1};
     const struct yk_evaluation_result images = {
         .loss = 3, .tokens = 77, .accuracy = 0.5, .top5_accuracy = 0.75};
     open_bench(&bench);
-    assert_int_equal(yk_metrics_file_open(bench.path, 0, &metrics), YK_OK);
+    assert_int_equal(yk_metrics_file_open(bench.path, 0, &yk_throughput_unit_image, &metrics),
+                     YK_OK);
+    assert_int_equal(yk_metrics_file_add_step(metrics, &step), YK_OK);
     assert_int_equal(yk_metrics_file_add_evaluation(metrics, 4, &images), YK_OK);
     yk_metrics_file_close(metrics);
-    expect_file(&bench, "{\"step\": 4, \"evaluation_loss\": 3, \"tokens\": 77, "
+    expect_file(&bench, "{\"step\": 4, \"loss\": 1.5, \"norm\": 2, \"lr\": 0.25, \"seconds\": 0.5, "
+                        "\"images_per_s\": 256}\n"
+                        "{\"step\": 4, \"evaluation_loss\": 3, \"images\": 77, "
                         "\"accuracy\": 0.5, \"top5_accuracy\": 0.75}\n");
     outside_remove(bench.folder);
 }
@@ -106,7 +118,8 @@ static void a_file_that_is_removed_meanwhile_is_missed_and_made_anew(void **stat
     char expected[512];
     open_bench(&bench);
     yk_log_set_sink(keep_warning, warning);
-    assert_int_equal(yk_metrics_file_open(bench.path, 0, &metrics), YK_OK);
+    assert_int_equal(yk_metrics_file_open(bench.path, 0, &yk_throughput_unit_token, &metrics),
+                     YK_OK);
     struct yk_step_metrics step = {.step = 1, .loss = 1.5, .norm = 2, .lr = 0.25, .loss_scale = 1};
     assert_int_equal(yk_metrics_file_add_step(metrics, &step), YK_OK);
     assert_string_equal(warning, "");
@@ -132,15 +145,16 @@ static void a_folder_that_is_not_there_is_refused(void **state)
 {
     (void)state;
     struct yk_metrics_file *metrics = NULL;
-    assert_int_equal(yk_metrics_file_open("/nonexistent/metrics.jsonl", 0, &metrics),
-                     YK_ERROR_SYSTEM);
+    assert_int_equal(
+        yk_metrics_file_open("/nonexistent/metrics.jsonl", 0, &yk_throughput_unit_token, &metrics),
+        YK_ERROR_SYSTEM);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_step_is_one_object_a_line),
-        cmocka_unit_test(an_evaluation_of_a_classifier_has_accuracies),
+        cmocka_unit_test(a_run_on_images_counts_images_and_has_accuracies),
         cmocka_unit_test(going_on_from_an_earlier_step_drops_what_came_after_it),
         cmocka_unit_test(a_file_that_is_removed_meanwhile_is_missed_and_made_anew),
         cmocka_unit_test(a_folder_that_is_not_there_is_refused),

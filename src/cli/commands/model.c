@@ -129,12 +129,17 @@ static yk_status add_table(const struct yk_model_summary_result *result, struct 
     return yk_text_table_write_and_destroy(table, out);
 }
 
-/* "gpt2, 5 samples of 1,024 tokens, bf16, LoRA of rank 32 beside NF4, recomputed". */
+/* "gpt2: 5 × 1,024 tokens, bf16, LoRA of rank 32 on NF4 weights, blocks recomputed". */
 static void add_heading(const struct yk_model *model, struct yk_text *out)
 {
     const struct yk_workload *workload = &model->workload;
-    yk_text_addf(out, "%s: %s × %s tokens", model->config->name, YK_LABEL_COUNT(workload->batch),
-                 YK_LABEL_COUNT(workload->sequence));
+    yk_text_addf(out, "%s: ", model->config->name);
+    if (yk_model_config_reads_images(model->config)) {
+        yk_model_append_batch(model->config, workload, out);
+    } else {
+        yk_text_addf(out, "%s × %s tokens", YK_LABEL_COUNT(workload->batch),
+                     YK_LABEL_COUNT(workload->sequence));
+    }
     if (workload->target_sequence > 0) {
         yk_text_addf(out, " to %s", YK_LABEL_COUNT(workload->target_sequence));
     }

@@ -32,8 +32,8 @@ static yk_status write_forecast(const struct yk_train_request *request,
 static void add_speed(const struct yk_train_result *result, struct yk_text *out)
 {
     const bool own = result->device_bytes > 0; /* the device has memory of its own */
-    yk_text_addf(out, "  speed       %.0f %s/s, MFU %.1f %% (exact %.1f)\n", result->tokens_per_s,
-                 result->images ? "images" : "tokens", 100 * result->mfu, 100 * result->exact_mfu);
+    yk_text_addf(out, "  speed       %.0f %s, MFU %.1f %% (exact %.1f)\n", result->tokens_per_s,
+                 result->unit->speed, 100 * result->mfu, 100 * result->exact_mfu);
     yk_text_addf(out, "  step        %s measured, half of them faster; %s predicted (%.2f of it)\n",
                  YK_UNITS_FORMAT_TEMPORARY(result->median_step_s, YK_UNIT_SECONDS),
                  YK_UNITS_FORMAT_TEMPORARY(result->predicted_step_s, YK_UNIT_SECONDS),
@@ -74,7 +74,7 @@ static yk_status write_summary(const struct yk_train_request *request,
     }
     yk_text_addf(out, "%s trained\n\n", result->model);
     yk_text_addf(out, "  steps       %" PRId64 ", %.0f %s%s in ", result->steps_done,
-                 result->tokens, result->images ? "image" : "token",
+                 result->tokens, result->unit->singular,
                  yk_text_plural_suffix((int64_t)result->tokens));
     yk_text_add_duration(result->seconds, out);
     yk_text_add(out, "\n");
@@ -165,8 +165,9 @@ static void add_data(const struct yk_train_start_report *start, struct yk_text *
 static void add_plan(const struct yk_train_start_report *start, struct yk_text *out)
 {
     const struct yk_train_result *predicted = start->predicted;
-    yk_text_addf(out, "plan: %" PRId64 " sample%s a step, %s; %s\n", predicted->batch,
-                 yk_text_plural_suffix(predicted->batch), predicted->precision, start->plan);
+    yk_text_addf(out, "plan: %" PRId64 " %s%s a step, %s; %s\n", predicted->batch,
+                 predicted->unit->sample, yk_text_plural_suffix(predicted->batch),
+                 predicted->precision, start->plan);
     yk_text_addf(out, "predicted: %s a step ±%.0f %%, ",
                  YK_UNITS_FORMAT_TEMPORARY(predicted->predicted_step_s, YK_UNIT_SECONDS),
                  100 * predicted->predicted_error);
@@ -206,8 +207,8 @@ static void add_duration(double seconds, struct yk_text *out)
 static void add_step_speed(const struct yk_train_step_report *report, struct yk_text *out)
 {
     const struct yk_step_metrics *step = report->metrics;
-    yk_text_addf(out, "  %s  %.0f %s/s", YK_UNITS_FORMAT_TEMPORARY(step->seconds, YK_UNIT_SECONDS),
-                 step->tokens_per_s, report->images ? "images" : "tokens");
+    yk_text_addf(out, "  %s  %.0f %s", YK_UNITS_FORMAT_TEMPORARY(step->seconds, YK_UNIT_SECONDS),
+                 step->tokens_per_s, report->unit->speed);
     if (step->seconds > 0) {
         yk_text_addf(out, "  MFU %.1f %% (exact %.1f)", 100 * report->mfu, 100 * report->exact_mfu);
         yk_text_addf(out, "  memory %s  predicted/measured %.2f",

@@ -31,11 +31,11 @@ static void add_headlines(const struct yk_planner_outcome *planned, struct yk_te
 {
     const struct yk_mfu mfu = yk_planner_predicted_mfu(planned);
     yk_text_addf(out, "  plan        %s\n", planned->summary);
-    yk_text_addf(out, "  step        %s ±%.0f %%, %.0f %ss/s, MFU %.1f %% (exact %.1f)\n",
+    yk_text_addf(out, "  step        %s ±%.0f %%, %.0f %s, MFU %.1f %% (exact %.1f)\n",
                  YK_UNITS_FORMAT_TEMPORARY(planned->evaluation.step_s, YK_UNIT_SECONDS),
                  100 * yk_error_band_relative_error(&planned->evaluation.band),
                  planned->tokens_per_s,
-                 yk_model_config_throughput_unit(planned->context->model->config),
+                 yk_model_config_throughput_unit(planned->context->model->config)->speed,
                  100 * mfu.formula, 100 * mfu.exact);
     yk_text_addf(out, "  bound       %s, which no plan beats; this one is %.1f %% above\n",
                  YK_UNITS_FORMAT_TEMPORARY(planned->bound_s, YK_UNIT_SECONDS),
@@ -452,7 +452,9 @@ static void write_plan(const struct yk_planner_outcome *planned, struct yk_json_
     const struct yk_plan *plan = planned->plan;
     const struct yk_mfu mfu = yk_planner_predicted_mfu(planned);
     yk_json_write_string(json, "summary", planned->summary);
-    yk_json_write_number(json, "tokens_per_s", planned->tokens_per_s);
+    yk_json_write_number(
+        json, yk_model_config_throughput_unit(planned->context->model->config)->speed_member,
+        planned->tokens_per_s);
     yk_json_write_number(json, "mfu", mfu.formula);
     yk_json_write_number(json, "exact_mfu", mfu.exact);
     yk_json_write_integer(json, "micro_batches", plan->micro_batches);

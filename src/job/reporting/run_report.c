@@ -329,9 +329,7 @@ static void add_batch(const struct yk_model *model, struct yk_text *out)
     if (model->config->encoder_layers > 0) {
         yk_text_addf(out, "up to %" PRId64 " tokens a side", workload->batch * workload->sequence);
     } else {
-        yk_text_addf(out, "%" PRId64 " %s of %" PRId64 " tokens", workload->batch,
-                     yk_model_config_reads_images(model->config) ? "images" : "samples",
-                     workload->sequence);
+        yk_model_append_batch(model->config, workload, out);
     }
 }
 
@@ -367,6 +365,7 @@ static void fill_steps(struct reading *reading)
     long long goal = 0;
     report->steps = reading->metrics.steps;
     report->step_count = reading->metrics.step_count;
+    report->unit = reading->metrics.unit;
     report->evaluations = reading->metrics.evaluations;
     report->evaluation_count = reading->metrics.evaluation_count;
     report->rebalancings = reading->metrics.rebalancings;
@@ -381,8 +380,8 @@ static void fill_steps(struct reading *reading)
                              : NAN;
     if (reading->planned) {
         const struct yk_mfu mfu = yk_planner_mfu_at_throughput(reading->planned, 1);
-        report->token_mfu = mfu.formula;
-        report->token_exact_mfu = mfu.exact;
+        report->unit_mfu = mfu.formula;
+        report->unit_exact_mfu = mfu.exact;
     }
     report->predicted = reading->predicted;
     report->measured = reading->measured;

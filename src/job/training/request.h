@@ -48,8 +48,8 @@ struct yk_train_start_report {
 /* Describes a finished step. */
 struct yk_train_step_report {
     const struct yk_step_metrics *metrics;
-    bool images;         /* tokens_per_s counts images */
-    bool scaled;         /* the loss is scaled, because the precision is fp16 */
+    const struct yk_throughput_unit *unit; /* what metrics->tokens_per_s counts */
+    bool scaled;                           /* the loss is scaled, because the precision is fp16 */
     double mfu;          /* model FLOPS utilisation, 0 to 1: yk_mfu.formula (planner/planner.h) */
     double exact_mfu;    /* counts attention exactly: yk_mfu.exact */
     double memory_bytes; /* current memory of this process */

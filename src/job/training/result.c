@@ -52,11 +52,10 @@ static void write_measured(const struct yk_train_result *result, struct yk_json_
     if (result->images) {
         yk_json_write_number(out, "accuracy", result->accuracy);
         yk_json_write_number(out, "top5_accuracy", result->top5_accuracy);
-        yk_json_write_number(out, "images_per_s", result->tokens_per_s);
     }
-    yk_json_write_number(out, "tokens", result->tokens);
+    yk_json_write_number(out, result->unit->plural, result->tokens);
     yk_json_write_number(out, "seconds", result->seconds);
-    yk_json_write_number(out, "tokens_per_s", result->tokens_per_s);
+    yk_json_write_number(out, result->unit->speed_member, result->tokens_per_s);
     yk_json_write_number(out, "mfu", result->mfu);
     yk_json_write_number(out, "exact_mfu", result->exact_mfu);
     yk_json_write_number(out, "median_step_s", result->median_step_s);

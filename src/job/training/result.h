@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "base/throughput_unit.h"
 #include "report/run/summary.h"
 #include "trace/counters_file.h"
 
@@ -41,7 +42,8 @@ struct yk_train_result {
     int64_t steps;
     int64_t batch;
     int64_t sequence;
-    bool images; /* the model reads images */
+    bool images;                           /* the model reads images */
+    const struct yk_throughput_unit *unit; /* what is counted: tokens or images */
     const char *precision;
     int32_t micro_batches;
     double predicted_step_s;
@@ -62,11 +64,11 @@ struct yk_train_result {
     double evaluation_loss; /* NAN means: no evaluation */
     double accuracy;        /* of the last evaluation of a classifier; otherwise NAN */
     double top5_accuracy;
-    double tokens;  /* an image counts as one */
-    double seconds; /* total time of all steps */
-    double tokens_per_s;
-    double mfu;       /* model FLOPS utilisation, 0 to 1: yk_mfu.formula (planner/planner.h) */
-    double exact_mfu; /* counts attention exactly: yk_mfu.exact */
+    double tokens;       /* number of units */
+    double seconds;      /* total time of all steps */
+    double tokens_per_s; /* units per second */
+    double mfu;          /* model FLOPS utilisation, 0 to 1: yk_mfu.formula (planner/planner.h) */
+    double exact_mfu;    /* counts attention exactly: yk_mfu.exact */
     double median_step_s;
     double peak_bytes;      /* peak host memory of the process of rank 0 */
     double device_bytes;    /* peak GPU memory of rank 0; 0 on a CPU */

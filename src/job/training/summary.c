@@ -22,6 +22,7 @@ yk_status yk_train_summary_fill_result_predictions(const struct yk_training *tra
     out->batch = model->workload.batch;
     out->sequence = model->workload.sequence;
     out->images = yk_model_config_reads_images(model->config);
+    out->unit = yk_model_config_throughput_unit(model->config);
     out->precision = yk_precision_name(model->workload.precision);
     out->micro_batches = planned->plan->micro_batches;
     out->predicted_step_s = planned->evaluation.step_s;

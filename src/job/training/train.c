@@ -75,7 +75,7 @@ static void on_step(void *user, const struct yk_step_metrics *step)
     const struct yk_mfu mfu = yk_planner_mfu_at_throughput(planned, step->tokens_per_s);
     struct yk_train_step_report report = {
         .metrics = step,
-        .images = yk_model_config_reads_images(planned->context->model->config),
+        .unit = yk_model_config_throughput_unit(planned->context->model->config),
         .scaled = planned->plan->workload.precision == YK_PRECISION_FP16,
         .mfu = mfu.formula,
         .exact_mfu = mfu.exact,

@@ -134,13 +134,15 @@ static void add_layer_row(const struct yk_plan_result *result, int32_t first, in
 }
 
 /* What the plan decides besides its layers, in a sentence. */
-static void add_options(const struct yk_plan *plan, struct yk_text *out)
+static void add_options(const struct yk_plan *plan, const struct yk_model_config *config,
+                        struct yk_text *out)
 {
+    yk_text_add(out, "<p class=\"note\">");
+    yk_model_append_batch(config, &plan->workload, out);
     yk_text_addf(
         out,
-        "<p class=\"note\">%lld samples of %lld tokens in %s, %d micro-batch%s (%s%s)%s; "
+        " in %s, %d micro-batch%s (%s%s)%s; "
         "blocks of %s, buckets of %s; ",
-        (long long)plan->workload.batch, (long long)plan->workload.sequence,
         yk_precision_name(plan->workload.precision), plan->micro_batches,
         plan->micro_batches == 1 ? "" : "es", yk_plan_pipeline_schedule_name(plan->pipeline),
         plan->no_sync ? ", gradients reduced once" : "", plan->clip ? ", gradients clipped" : "",
@@ -170,7 +172,7 @@ static yk_status add_layers(const void *subject, struct yk_text *out)
         first = last + 1;
     }
     yk_page_end_table(out);
-    add_options(result->plan, out);
+    add_options(result->plan, result->model->config, out);
     return YK_OK;
 }
 

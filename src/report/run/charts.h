@@ -22,13 +22,14 @@ struct yk_run_curves {
     double *smooth_loss; /* centred moving average of the loss; its window shrinks at both ends */
     double *norm;
     double *lr;
-    double *tokens_per_s;
+    double *units_per_s;
     struct yk_plot_range steps; /* contains all steps, evaluations and rebalancings */
 };
 
 /* Everything that the page shows. All of it except the report lives in the arena. */
 struct yk_run_page_data {
     const struct yk_run_report *report;
+    const struct yk_throughput_unit *unit; /* never NULL */
     struct yk_arena *arena;
     struct yk_run_ranks ranks;
     struct yk_run_lanes lanes;

@@ -49,7 +49,7 @@ yk_status yk_run_curves_make(const struct yk_run_report *report, struct yk_arena
     struct yk_run_curves curves = {.count = report->step_count,
                                    .steps = yk_plot_range_make_empty()};
     double **arrays[] = {&curves.step, &curves.loss, &curves.smooth_loss,
-                         &curves.norm, &curves.lr,   &curves.tokens_per_s};
+                         &curves.norm, &curves.lr,   &curves.units_per_s};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         YK_TRY_NEW(arena, *arrays[i], (int64_t)curves.count + 1);
     }
@@ -59,7 +59,7 @@ yk_status yk_run_curves_make(const struct yk_run_report *report, struct yk_arena
         curves.loss[i] = step->loss;
         curves.norm[i] = step->norm;
         curves.lr[i] = step->lr;
-        curves.tokens_per_s[i] = step->tokens_per_s;
+        curves.units_per_s[i] = step->units_per_s;
         yk_plot_range_include_value(&curves.steps, curves.step[i]);
     }
     for (int32_t i = 0; i < report->evaluation_count; i++) {
@@ -202,7 +202,7 @@ static void add_step(const struct yk_run_report_step *step, double smooth_loss,
                      double evaluation_loss, struct yk_text *out)
 {
     const double values[] = {evaluation_loss, step->norm, step->lr, step->seconds,
-                             step->tokens_per_s};
+                             step->units_per_s};
     yk_csv_add_integer(out, step->step);
     yk_csv_add_number(out, step->loss);
     yk_csv_add_rounded_number(out, smooth_loss);
@@ -228,8 +228,8 @@ static yk_status write_csv(const void *subject, struct yk_text *out)
     const int32_t stride = stride_of(report);
     const struct yk_run_report_evaluation *evaluation = report->evaluations;
     const struct yk_run_report_evaluation *end = evaluation + report->evaluation_count;
-    yk_text_add(out, "step,loss,smooth_loss,evaluation_loss,norm,rate,seconds,tokens_per_s,"
-                     "skipped\n");
+    yk_text_addf(out, "step,loss,smooth_loss,evaluation_loss,norm,rate,seconds,%s,skipped\n",
+                 page->unit->speed_member);
     for (int32_t i = 0; i < report->step_count; i++) {
         double loss = NAN;
         for (; evaluation < end && evaluation->step < report->steps[i].step; evaluation++) {
@@ -300,9 +300,9 @@ static void add_small(const struct yk_run_page_data *page, double width, struct 
     const struct yk_figure frame = yk_page_make_figure(width, out);
     char text[YK_NUMBER_BUFFER_SIZE];
     yk_label_format_count(
-        yk_plot_can_show_value(last->tokens_per_s) ? llround(last->tokens_per_s) : 0, text);
-    draw_small(curves, curves->tokens_per_s, "tokens/s", isfinite(last->tokens_per_s) ? text : "",
-               frame);
+        yk_plot_can_show_value(last->units_per_s) ? llround(last->units_per_s) : 0, text);
+    draw_small(curves, curves->units_per_s, page->unit->speed,
+               isfinite(last->units_per_s) ? text : "", frame);
     draw_small(curves, curves->norm, "gradient norm", short_number(last->norm, text), frame);
     draw_small(curves, curves->lr, "learning rate", short_number(last->lr, text), frame);
 }

@@ -62,6 +62,15 @@ static yk_status read_rebalancing(const struct yk_json *line, int64_t step, stru
     return YK_OK;
 }
 
+/* Reads the speed of a step. Its key says what is counted. */
+static double read_speed(const struct yk_json *line, struct yk_run_metrics *metrics)
+{
+    if (yk_json_get_member(line, yk_throughput_unit_image.speed_member)) {
+        metrics->unit = &yk_throughput_unit_image;
+    }
+    return number_of(line, metrics->unit->speed_member);
+}
+
 static yk_status read_line(const struct yk_json *line, struct yk_arena *arena,
                            struct yk_run_metrics *out)
 {
@@ -79,6 +88,7 @@ static yk_status read_line(const struct yk_json *line, struct yk_arena *arena,
         out->evaluations[out->evaluation_count++] = (struct yk_run_report_evaluation){
             .step = (int64_t)step,
             .loss = number_of(line, "evaluation_loss"),
+            .accuracy = number_of(line, "accuracy"),
         };
         return YK_OK;
     }
@@ -89,7 +99,7 @@ static yk_status read_line(const struct yk_json *line, struct yk_arena *arena,
         .norm = number_of(line, "norm"),
         .lr = number_of(line, "lr"),
         .seconds = number_of(line, "seconds"),
-        .tokens_per_s = number_of(line, "tokens_per_s"),
+        .units_per_s = read_speed(line, out),
         .skipped = skipped,
     };
     YK_TRY(read_list(line, "ranks_s", arena, &read->ranks_s, &read->rank_count));
@@ -142,7 +152,7 @@ static int32_t count_lines(const char *text, size_t length)
 yk_status yk_run_metrics_parse(const char *text, size_t length, const char *source,
                                struct yk_arena *arena, struct yk_run_metrics *out)
 {
-    struct yk_run_metrics metrics = {0};
+    struct yk_run_metrics metrics = {.unit = &yk_throughput_unit_token};
     const int32_t lines = count_lines(text, length);
     YK_TRY_NEW(arena, metrics.steps, (int64_t)lines + 1);
     YK_TRY_NEW(arena, metrics.evaluations, (int64_t)lines + 1);

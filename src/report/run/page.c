@@ -39,26 +39,31 @@ static void add_loss_figures(const struct yk_run_page_data *page, struct yk_text
         yk_page_add_headline_number("loss", isfinite(last->loss) ? text : "not a number", out);
     }
     if (report->evaluation_count > 0) {
-        const double loss = report->evaluations[report->evaluation_count - 1].loss;
-        snprintf(text, sizeof text, "%.4f", loss);
-        yk_page_add_headline_number("evaluation", isfinite(loss) ? text : "not a number", out);
+        const struct yk_run_report_evaluation *last =
+            &report->evaluations[report->evaluation_count - 1];
+        snprintf(text, sizeof text, "%.4f", last->loss);
+        yk_page_add_headline_number("evaluation", isfinite(last->loss) ? text : "not a number",
+                                    out);
+        if (isfinite(last->accuracy)) {
+            yk_page_add_headline_number("accuracy", YK_LABEL_PERCENT(last->accuracy, 1), out);
+        }
     }
 }
 
-/* Over the whole run: all tokens by all seconds. */
-static double tokens_per_s(const struct yk_run_report *report)
+/* Over the whole run: all tokens or images by all seconds. */
+static double units_per_s(const struct yk_run_report *report)
 {
-    double tokens = 0;
+    double units = 0;
     double seconds = 0;
     for (int32_t i = 0; i < report->step_count; i++) {
         const struct yk_run_report_step *step = &report->steps[i];
         if (step->seconds > 0 && yk_plot_can_show_value(step->seconds) &&
-            yk_plot_can_show_value(step->tokens_per_s)) {
-            tokens += step->tokens_per_s * step->seconds;
+            yk_plot_can_show_value(step->units_per_s)) {
+            units += step->units_per_s * step->seconds;
             seconds += step->seconds;
         }
     }
-    return seconds > 0 ? tokens / seconds : NAN;
+    return seconds > 0 ? units / seconds : NAN;
 }
 
 /* What was measured of the rank that held most; NAN: of none. */
@@ -75,16 +80,16 @@ static double max_memory(const struct yk_run_report *report)
 static void add_figures(const struct yk_run_page_data *page, struct yk_text *out)
 {
     const struct yk_run_report *report = page->report;
-    const double speed = tokens_per_s(report);
+    const double speed = units_per_s(report);
     char text[YK_UNITS_BUFFER_SIZE];
     yk_page_begin_headline_numbers(out);
     add_loss_figures(page, out);
     if (isfinite(speed)) {
-        yk_page_add_headline_number("tokens/s", YK_LABEL_COUNT(llround(speed)), out);
+        yk_page_add_headline_number(page->unit->speed, YK_LABEL_COUNT(llround(speed)), out);
     }
-    if (isfinite(speed) && report->token_mfu > 0) {
-        snprintf(text, sizeof text, "%.1f%% (exact %.1f)", 100 * speed * report->token_mfu,
-                 100 * speed * report->token_exact_mfu);
+    if (isfinite(speed) && report->unit_mfu > 0) {
+        snprintf(text, sizeof text, "%.1f%% (exact %.1f)", 100 * speed * report->unit_mfu,
+                 100 * speed * report->unit_exact_mfu);
         yk_page_add_headline_number("MFU", text, out);
     }
     if (isfinite(report->measured_step_s)) {
@@ -124,7 +129,11 @@ static void add_time_description(const struct yk_run_report *report,
 static yk_status make(const struct yk_run_report *report, struct yk_arena *arena,
                       struct yk_run_page_data *out)
 {
-    *out = (struct yk_run_page_data){.report = report, .arena = arena};
+    *out = (struct yk_run_page_data){
+        .report = report,
+        .unit = report->unit ? report->unit : &yk_throughput_unit_token,
+        .arena = arena,
+    };
     YK_TRY(yk_run_ranks_make(report, arena, &out->ranks));
     YK_TRY(yk_run_lanes_make(report, &out->ranks, arena, &out->lanes));
     YK_TRY(yk_run_curves_make(report, arena, &out->curves));

@@ -12,6 +12,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
+#include "base/throughput_unit.h"
 #include "program/memory/memory.h"
 #include "report/chart.h"
 #include "report/run/summary.h"
@@ -32,7 +33,7 @@ struct yk_run_report_step {
     double norm; /* gradient norm before clipping */
     double lr;
     double seconds;
-    double tokens_per_s;
+    double units_per_s;    /* tokens or images per second */
     const double *ranks_s; /* (rank_count) computation time of each rank in a recent step before
                               this one; NAN means: unknown */
     int32_t rank_count;    /* 0 means: unknown */
@@ -51,6 +52,7 @@ struct yk_run_report_rebalancing {
 struct yk_run_report_evaluation {
     int64_t step;
     double loss;
+    double accuracy; /* of a classifier, 0 to 1; otherwise NAN */
 };
 
 /* The memory of one device. */
@@ -67,7 +69,8 @@ struct yk_run_report {
     const char *data;                           /* a sentence about the data; NULL means: none */
     const struct yk_run_report_option *options; /* options, in the order of the page */
     int32_t option_count;
-    int64_t step_goal; /* number of requested steps; 0 means: unknown */
+    const struct yk_throughput_unit *unit; /* what `units_per_s` counts; NULL means: tokens */
+    int64_t step_goal;                     /* number of requested steps; 0 means: unknown */
     /* `steps`, `evaluations` and `rebalancings` are sorted by step. */
     const struct yk_run_report_step *steps;
     int32_t step_count;
@@ -76,9 +79,9 @@ struct yk_run_report {
     const struct yk_run_report_rebalancing *rebalancings;
     int32_t rebalancing_count;
     double predicted_step_s;
-    double token_mfu; /* model FLOPS utilisation (struct yk_mfu) if the speed were one token per
-                         second, with the formula of PaLM; 0 means: unknown */
-    double token_exact_mfu; /* like `token_mfu`, but with the exact cost of attention */
+    double unit_mfu;       /* model FLOPS utilisation (struct yk_mfu) if the speed were one unit per
+                              second, with the formula of PaLM; 0 means: unknown */
+    double unit_exact_mfu; /* like `unit_mfu`, but with the exact cost of attention */
     double measured_step_s; /* median of the step times */
     double measured_low_s;  /* 10th percentile of the step times; 0 or NAN means: unknown */
     double measured_high_s; /* 90th percentile of the step times */

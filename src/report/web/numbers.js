@@ -30,12 +30,14 @@ function quotedCells(line) {
   return cells;
 }
 
-/* Calls `use` with the cells of each row of a table that the page shows as CSV, except its head. The
-   apostrophe that keeps a spreadsheet from reading a name as a formula comes off. */
+/* Calls `use` with the cells of each row of a table that the page shows as CSV, except its head, whose
+   cells are returned. The apostrophe that keeps a spreadsheet from reading a name as a formula comes
+   off. */
 function readTable(id, use) {
   const element = document.getElementById(id);
   const text = element ? element.textContent : '';
   let at = text.indexOf('\n') + 1;
+  const head = text.slice(0, Math.max(0, at - 1)).split(',');
   for (let end = text.indexOf('\n', at); end >= 0; end = text.indexOf('\n', at)) {
     const line = text.slice(at, end);
     const cells = line.includes('\u0022') ? quotedCells(line) : line.split(',');
@@ -43,6 +45,7 @@ function readTable(id, use) {
       ? cells.map((cell) => cell[0] === '\u0027' ? cell.slice(1) : cell) : cells);
     at = end + 1;
   }
+  return head;
 }
 
 function withUnit(value, units) {

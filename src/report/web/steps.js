@@ -1,7 +1,8 @@
 /* The step that is pointed at, in all curves over steps of a run's page. */
 
 const steps = [];
-readTable('csv-steps', (cells) => steps.push(cells));
+const stepColumns = readTable('csv-steps', (cells) => steps.push(cells));
+const speedName = (stepColumns[7] || '').replace('_per_s', '/s'); /* its column says of what */
 const rankSteps = new Map(); /* what the ranks computed, by step */
 readTable('csv-rank-steps', (cells) => rankSteps.set(cells[0], cells.slice(1)));
 const stepNumbers = steps.map((cells) => +cells[0]);
@@ -27,7 +28,7 @@ function describeStep(i) {
   add('gradient norm', norm, digits);
   add('learning rate', rate, digits);
   add('duration', time, (value) => seconds(+value));
-  add('tokens/s', speed, (value) => Math.round(+value).toLocaleString('en'));
+  add(speedName, speed, (value) => Math.round(+value).toLocaleString('en'));
   describeRanks(rankSteps.get(step) || []).forEach((pair) => pairs.push(pair));
   if (skipped === '1') {
     pairs.push(['update', 'skipped']);

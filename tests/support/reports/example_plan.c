@@ -74,13 +74,20 @@ static const struct yk_model *make_model(const struct fixture_plan_options *opti
                                          struct yk_arena *arena)
 {
     struct yk_model *model = allocate(arena, 1, sizeof *model);
+    struct yk_model_config *config = allocate(arena, 1, sizeof *config);
     struct yk_layer *layers = allocate(arena, options->layers, sizeof *layers);
+    if (options->images) {
+        config->image.height = 224;
+        config->image.width = 160;
+        config->image.patch_height = 16;
+    }
     for (int32_t i = 0; i < options->layers; i++) {
         layers[i].name = named(arena, options->name, "layer ", i);
         layers[i].parameters = 1000000;
     }
     model->layer_count = options->layers;
     model->layers = layers;
+    model->config = config;
     return model;
 }
 

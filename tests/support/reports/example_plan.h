@@ -18,6 +18,7 @@ struct fixture_plan_options {
     int32_t spare_devices; /* that the plan does not use */
     bool all_different;    /* no two ranks are equally fast; else the first half and the rest are */
     const char *name;      /* begins every name of a device, layer and op; NULL: none */
+    bool images;           /* samples are images of 224 × 160 pixels */
 };
 
 struct fixture_plan {

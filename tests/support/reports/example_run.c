@@ -69,13 +69,14 @@ static void add_steps(struct fixture_run *fixture, const struct fixture_run_opti
             .norm = 1,
             .lr = (i + 1) / 1000.0,
             .seconds = 0.01,
-            .tokens_per_s = 6400,
+            .units_per_s = 6400,
         };
     }
     for (int32_t i = 0; i < 4; i++) {
         const int32_t step = options->steps * (i + 1) / 4;
         evaluations[i].step = step;
         evaluations[i].loss = 4.25 - 2.0 * step / options->steps;
+        evaluations[i].accuracy = options->images ? 0.25 * (i + 1) : NAN;
     }
     fixture->report.steps = fixture->steps;
     fixture->report.step_count = options->steps;
@@ -143,8 +144,9 @@ struct fixture_run fixture_run_make(const struct fixture_run_options *options)
         .data = "Trained on text.txt.",
         .options = listed,
         .option_count = 2,
-        .token_mfu = 0.0625e-3, /* 40 % at 6,400 tokens/s */
-        .token_exact_mfu = 0.05e-3,
+        .unit = options->images ? &yk_throughput_unit_image : NULL,
+        .unit_mfu = 0.0625e-3, /* 40 % at 6,400 tokens/s */
+        .unit_exact_mfu = 0.05e-3,
         .predicted_step_s = (2 + 6 * options->layers) / 1000.0,
         .predicted = fixture.predicted,
         .measured = fixture.measured,
