@@ -224,8 +224,9 @@ yk_status yk_dataset_create_training_sampler(const struct yk_dataset *dataset,
 {
     struct yk_sampler_options training = *options;
     training.packed = dataset->request.packed;
-    return yk_status_prefix_message(create_sampler(dataset, &training, false, out),
-                                    dataset->request.path);
+    const yk_status status = create_sampler(dataset, &training, false, out);
+    /* Messages about images name the file. */
+    return dataset->images ? status : yk_status_prefix_message(status, dataset->request.path);
 }
 
 yk_status yk_dataset_create_evaluation_sampler(const struct yk_dataset *dataset,

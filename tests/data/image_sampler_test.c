@@ -265,27 +265,23 @@ static void a_validation_split_replaces_what_is_held_out(void **state)
 
 /* A PNG picture of 4 × 4 grey pixels is too long to write here: an image folder of copies of one
  * fixture serves, whose number is in its label. */
-static void write_png(const char *name)
+static void write_png(const char *name, bool cut)
 {
     static uint8_t bytes[4096];
     FILE *file = fopen(TESTS_FOLDER "/data/fixtures/images/rgb8.png", "rb");
     assert_non_null(file);
     const size_t length = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
-    support_scratch_write(name, bytes, length);
+    support_scratch_write(name, bytes, cut ? length - 20 : length);
 }
 
-/* Ten classes of ten pictures, of which number 3 of each class is broken. */
+/* Ten classes of ten pictures, of which number 3 of each class is cut off in its pixels. */
 static void write_folder(void)
 {
     char name[64];
     for (int i = 0; i < 100; i++) {
         snprintf(name, sizeof name, "class%d/%d.png", i / 10, i % 10);
-        if (i % 10 == 3) {
-            support_scratch_write_text(name, "\x89PNG\r\n\x1a\nbroken");
-        } else {
-            write_png(name);
-        }
+        write_png(name, i % 10 == 3);
     }
 }
 
@@ -303,6 +299,47 @@ static void a_faulty_picture_is_an_error_with_its_path(void **state)
         assert_int_equal(fetch(sampler, 0, 100, &slice), YK_ERROR_INPUT);
         assert_non_null(strstr(yk_status_message(), "class0/3.png: a broken PNG file"));
     }
+    yk_sampler_destroy(sampler);
+    yk_dataset_close(dataset);
+}
+
+/* What the first bytes of a file show is found before any is decoded. The third is a PNG file of
+ * 20,000 × 20,000 pixels, with the checksum that Python's zlib gives; the last begins a JPEG file.
+ */
+static void a_broken_header_is_an_error_when_the_sampler_is_created(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t length;
+        const char *message;
+    } cases[] = {
+        {"", 0, "class0/4.png: the file is empty"},
+        {"GIF89a", 6, "class0/4.png: a GIF picture; only PNG and JPEG are read"},
+        {"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x4e\x20\0\0\x4e\x20\x08\0\0\0\0"
+         "\xc6\x1b\x19\xe5"
+         "\0\0\0\0IDAT",
+         41, "class0/4.png: a picture of 20000 × 20000 pixels; at most"},
+        {"\x89PNG\r\n\x1a\nbroken", 14, "class0/4.png: a broken PNG file"},
+        {"\xff\xd8\xff\xe0\0\x10JFIF", 10, "class0/4.png: a broken JPEG file"},
+    };
+    write_folder();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct yk_sampler_options options = {0};
+        struct yk_sampler *sampler = NULL;
+        support_scratch_write("class0/4.png", cases[i].bytes, cases[i].length);
+        struct yk_dataset *dataset = open_images(1, 0, false);
+        assert_int_equal(yk_dataset_create_training_sampler(dataset, &options, &sampler),
+                         YK_ERROR_INPUT);
+        assert_non_null(strstr(yk_status_message(), cases[i].message));
+        yk_dataset_close(dataset);
+    }
+    struct yk_dataset *dataset = open_images(1, 0, true);
+    logged_start();
+    struct yk_sampler *sampler = training_sampler(dataset, 5);
+    assert_non_null(strstr(logged, "class0/4.png: a broken JPEG file"));
+    logged_stop();
+    assert_int_equal(yk_dataset_skipped_images(dataset), 1);
     yk_sampler_destroy(sampler);
     yk_dataset_close(dataset);
 }
@@ -440,6 +477,7 @@ int main(void)
         scratch_test(a_test_split_is_for_the_final_evaluation_alone),
         scratch_test(a_validation_split_replaces_what_is_held_out),
         scratch_test(a_faulty_picture_is_an_error_with_its_path),
+        scratch_test(a_broken_header_is_an_error_when_the_sampler_is_created),
         scratch_test(skipped_pictures_have_no_target_in_evaluation),
         scratch_test(a_skipped_picture_is_named_once),
         scratch_test(training_replaces_the_pictures_it_skips),

@@ -4,9 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-yk_status yk_image_allocate(int64_t height, int64_t width, int64_t channels, struct yk_image *out)
+yk_status yk_image_check_size(int64_t height, int64_t width)
 {
-    assert(channels == 1 || channels == 3);
     if (height < 1 || width < 1) {
         return yk_fail(YK_ERROR_INPUT, "a picture of %" PRId64 " × %" PRId64 " pixels", width,
                        height);
@@ -17,6 +16,13 @@ yk_status yk_image_allocate(int64_t height, int64_t width, int64_t channels, str
                        " are decoded: make it smaller",
                        width, height, YK_IMAGE_MAX_PIXELS);
     }
+    return YK_OK;
+}
+
+yk_status yk_image_allocate(int64_t height, int64_t width, int64_t channels, struct yk_image *out)
+{
+    assert(channels == 1 || channels == 3);
+    YK_TRY(yk_image_check_size(height, width));
     uint8_t *pixels = malloc((size_t)(height * width * channels) + 1);
     YK_TRY_ALLOCATED(pixels);
     *out = (struct yk_image){height, width, channels, pixels};

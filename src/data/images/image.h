@@ -19,8 +19,10 @@ struct yk_image {
     uint8_t *pixels;  /* (height, width, channels), and one byte that loops may read */
 };
 
-/* Allocates the pixels of an image, not initialized. Fails if a side is not positive, or if there
- * are more than YK_IMAGE_MAX_PIXELS. */
+/* Fails if a side is not positive, or if there are more than YK_IMAGE_MAX_PIXELS. */
+yk_status yk_image_check_size(int64_t height, int64_t width) YK_MUST_USE;
+
+/* Allocates the pixels of an image, not initialized. Fails if yk_image_check_size() does. */
 yk_status yk_image_allocate(int64_t height, int64_t width, int64_t channels,
                             struct yk_image *out) YK_MUST_USE;
 void yk_image_free(struct yk_image *image);

@@ -5,17 +5,24 @@
 #include "data/images/jpeg_decoder.h"
 #include "data/images/png_decoder.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
+
+enum {
+    HEADER_BYTES = 4096 /* one page; longer headers have colour profiles and the like */
+};
 
 #define MAX_FILE_BYTES (UINT64_C(256) << 20)
 
 static const struct format {
     bool (*recognize)(const uint8_t *bytes, size_t length);
+    yk_status (*check_header)(const uint8_t *bytes, size_t length, bool whole);
     yk_status (*decode)(const uint8_t *bytes, size_t length, struct yk_image *out);
 } formats[] = {
-    {yk_png_decoder_recognize, yk_png_decoder_decode},
-    {yk_jpeg_decoder_recognize, yk_jpeg_decoder_decode},
+    {yk_png_decoder_recognize, yk_png_decoder_check_header, yk_png_decoder_decode},
+    {yk_jpeg_decoder_recognize, yk_jpeg_decoder_check_header, yk_jpeg_decoder_decode},
 };
 
 /* How files of other formats begin, to say what is wrong. */
@@ -63,6 +70,31 @@ yk_status yk_image_file_decode(const uint8_t *bytes, size_t length, int64_t chan
     YK_TRY(yk_status_prefix_message(decode(bytes, length, channels, &image), source));
     *out = image;
     return YK_OK;
+}
+
+static yk_status check_header(const uint8_t *bytes, size_t length, bool whole)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (formats[i].recognize(bytes, length)) {
+            return formats[i].check_header(bytes, length, whole);
+        }
+    }
+    return fail_for_format(bytes, length);
+}
+
+yk_status yk_image_file_check_header(const char *path)
+{
+    uint8_t bytes[HEADER_BYTES];
+    int file = -1;
+    YK_TRY(yk_file_open_for_reading(path, false, &file));
+    const int64_t length = yk_file_read_at(file, 0, bytes, sizeof bytes);
+    const int error = errno;
+    (void)close(file);
+    if (length < 0) {
+        return yk_fail(YK_ERROR_INPUT, "cannot read %s: %s", path, strerror(error));
+    }
+    return yk_status_prefix_message(
+        check_header(bytes, (size_t)length, (size_t)length < sizeof bytes), path);
 }
 
 yk_status yk_image_file_read(const char *path, int64_t channels, struct yk_image *out)

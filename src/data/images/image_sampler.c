@@ -1,8 +1,10 @@
 #include "data/images/image_sampler.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "base/random.h"
+#include "data/images/image_file.h"
 #include "data/images/image_transform.h"
 
 #include <assert.h>
@@ -15,8 +17,9 @@
 enum {
     MAX_THREADS = 64,
     MAX_FAULTS_IN_A_ROW = 100,
-    FILE_PIXELS = 1 << 18,  /* decoding a file takes at least as long as resizing so many pixels */
-    THREAD_PIXELS = 1 << 18 /* for fewer, starting a thread takes longer than it saves */
+    FILE_PIXELS = 1 << 18,   /* decoding a file takes at least as long as resizing so many pixels */
+    THREAD_PIXELS = 1 << 18, /* for fewer, starting a thread takes longer than it saves */
+    MAX_CHECK_S = 30         /* on a slow file system, the steps find what remains */
 };
 
 struct image_sampler {
@@ -206,6 +209,23 @@ static yk_status fetch_images(const struct yk_sampler *base, int64_t first, int6
     return status;
 }
 
+/* Looks at the header of every file, so that a broken one is known before the first step. */
+static yk_status check_headers(const struct image_sampler *sampler)
+{
+    const struct yk_image_sampler_request *request = &sampler->request;
+    const double end_s = yk_clock_now_s() + MAX_CHECK_S;
+    for (int64_t i = 0; i < request->count && yk_clock_now_s() < end_s; i++) {
+        const int64_t item = request->items[i];
+        const yk_status status = yk_image_file_check_header(request->split->paths[item]);
+        if (status == YK_ERROR_INPUT && request->faults) {
+            note_fault(request->faults, item);
+        } else {
+            YK_TRY(status);
+        }
+    }
+    return YK_OK;
+}
+
 static const struct yk_sampler_callbacks images_kind = {.fetch_images = fetch_images};
 
 yk_status yk_image_sampler_create(const struct yk_image_sampler_request *request,
@@ -225,6 +245,8 @@ yk_status yk_image_sampler_create(const struct yk_image_sampler_request *request
     if (!request->split->paths) {
         sampler->request.faults = NULL; /* what is in memory is not faulty */
         sampler->base.all_tokens_have_targets = true;
+    } else {
+        YK_TRY_OR_CLEAN_UP(check_headers(sampler), free(sampler));
     }
     *out = &sampler->base;
     return YK_OK;

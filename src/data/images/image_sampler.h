@@ -8,7 +8,8 @@
  * The pictures of a slice are decoded by several threads, up to one for each core that the calling
  * thread may use. The result does not depend on their number.
  *
- * A picture that cannot be decoded is an error. If faulty pictures are skipped, training takes the
+ * A picture that cannot be decoded is an error: of the header of a file when the sampler is
+ * created, of its pixels when they are fetched. If faulty pictures are skipped, training takes the
  * next picture in the order of the epoch instead, and a sequential sampler returns a black picture
  * without a target.
  */
@@ -36,7 +37,8 @@ struct yk_image_sampler_request {
     struct yk_sampler_options options;
 };
 
-/* Everything that the request points to must outlive the sampler. */
+/* Everything that the request points to must outlive the sampler. Reads the first bytes of every
+ * file, for at most half a minute. */
 yk_status yk_image_sampler_create(const struct yk_image_sampler_request *request,
                                   struct yk_sampler **out) YK_MUST_USE;
 

@@ -24,7 +24,8 @@ struct decoder {
     struct jpeg_source_mgr source;
     struct jpeg_progress_mgr progress;
     struct yk_image image;
-    uint8_t *inks; /* a row of CMYK */
+    uint8_t *inks;  /* a row of CMYK */
+    bool exhausted; /* more bytes were needed than there are */
     jmp_buf on_error;
     char message[JMSG_LENGTH_MAX];
 };
@@ -68,7 +69,9 @@ static void do_nothing(j_decompress_ptr jpeg)
 /* All bytes are there from the beginning; who needs more has a file that is cut off. */
 static boolean fail_at_end(j_decompress_ptr jpeg)
 {
-    fail_with(jpeg->client_data, "the file is cut off");
+    struct decoder *decoder = jpeg->client_data;
+    decoder->exhausted = true;
+    fail_with(decoder, "the file is cut off");
     return FALSE;
 }
 
@@ -125,7 +128,7 @@ static void convert_inks(const uint8_t *inks, int64_t count, uint8_t *out)
     }
 }
 
-static yk_status begin(struct decoder *decoder)
+static yk_status read_header(struct decoder *decoder)
 {
     struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
     jpeg_create_decompress(jpeg);
@@ -137,6 +140,14 @@ static yk_status begin(struct decoder *decoder)
         return yk_fail(YK_ERROR_INPUT, "a JPEG file with %d colours; 1, 3 or 4 are read",
                        components);
     }
+    return yk_image_check_size(jpeg->image_height, jpeg->image_width);
+}
+
+static yk_status begin(struct decoder *decoder)
+{
+    struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
+    YK_TRY(read_header(decoder));
+    const int components = jpeg->num_components;
     jpeg->out_color_space = components == 1 ? JCS_GRAYSCALE : components == 3 ? JCS_RGB : JCS_CMYK;
     YK_TRY(yk_image_allocate(jpeg->image_height, jpeg->image_width, components == 1 ? 1 : 3,
                              &decoder->image));
@@ -166,6 +177,27 @@ static yk_status decode(struct decoder *decoder)
         }
     }
     return YK_OK;
+}
+
+static yk_status check_header(struct decoder *decoder, bool whole)
+{
+    if (setjmp(decoder->on_error)) { /* NOLINT(cert-err52-cpp): libjpeg knows no other way */
+        return !whole && decoder->exhausted
+                   ? YK_OK
+                   : yk_fail(YK_ERROR_INPUT, "a broken JPEG file: %s", decoder->message);
+    }
+    return read_header(decoder);
+}
+
+yk_status yk_jpeg_decoder_check_header(const uint8_t *bytes, size_t length, bool whole)
+{
+    struct decoder *decoder = calloc(1, sizeof *decoder);
+    YK_TRY_ALLOCATED(decoder);
+    set_up(decoder, bytes, length);
+    const yk_status status = check_header(decoder, whole);
+    jpeg_destroy_decompress(&decoder->jpeg);
+    free(decoder);
+    return status;
 }
 
 yk_status yk_jpeg_decoder_decode(const uint8_t *bytes, size_t length, struct yk_image *out)

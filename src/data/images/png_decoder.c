@@ -23,6 +23,7 @@ struct decoder {
     const uint8_t *bytes;
     size_t length;
     size_t used;
+    bool exhausted; /* more bytes were needed than there are */
     struct yk_image image;
     uint8_t *samples; /* (height, width) what libpng decodes, if it is not yet the pixels */
     png_bytep *rows;  /* (height) */
@@ -55,6 +56,7 @@ static void read_bytes(png_structp png, png_bytep out, size_t count)
 {
     struct decoder *decoder = png_get_io_ptr(png);
     if (count > decoder->length - decoder->used) {
+        decoder->exhausted = true;
         png_error(png, "the file is cut off");
     }
     memcpy(out, decoder->bytes + decoder->used, count);
@@ -121,14 +123,19 @@ static yk_status allocate(struct decoder *decoder, int colour)
     return YK_OK;
 }
 
-/* Reads the header and prepares for the rows. */
-static yk_status begin(struct decoder *decoder)
+static void read_header(struct decoder *decoder)
 {
     png_set_user_limits(decoder->png, MAX_SIDE, MAX_SIDE);
     png_set_chunk_cache_max(decoder->png, MAX_CHUNKS);
     png_set_chunk_malloc_max(decoder->png, MAX_CHUNK_BYTES);
     png_set_read_fn(decoder->png, decoder, read_bytes);
     png_read_info(decoder->png, decoder->info);
+}
+
+/* Reads the header and prepares for the rows. */
+static yk_status begin(struct decoder *decoder)
+{
+    read_header(decoder);
     const int colour = png_get_color_type(decoder->png, decoder->info);
     decoder->depth = png_get_bit_depth(decoder->png, decoder->info);
     if (colour == PNG_COLOR_TYPE_PALETTE) {
@@ -158,7 +165,21 @@ static yk_status decode(struct decoder *decoder)
     return YK_OK;
 }
 
-yk_status yk_png_decoder_decode(const uint8_t *bytes, size_t length, struct yk_image *out)
+/* The size comes first in a file, and is known even if the rest of the header is missing. */
+static yk_status check_header(struct decoder *decoder, bool whole)
+{
+    if (setjmp(decoder->on_error)) { /* NOLINT(cert-err52-cpp): libpng knows no other way */
+        if (whole || !decoder->exhausted) {
+            return yk_fail(YK_ERROR_INPUT, "a broken PNG file: %s", decoder->message);
+        }
+    } else {
+        read_header(decoder);
+    }
+    return yk_image_check_size(png_get_image_height(decoder->png, decoder->info),
+                               png_get_image_width(decoder->png, decoder->info));
+}
+
+static yk_status create(const uint8_t *bytes, size_t length, struct decoder **out)
 {
     struct decoder *decoder = calloc(1, sizeof *decoder);
     YK_TRY_ALLOCATED(decoder);
@@ -166,7 +187,32 @@ yk_status yk_png_decoder_decode(const uint8_t *bytes, size_t length, struct yk_i
     decoder->length = length;
     decoder->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, decoder, fail, ignore_warning);
     decoder->info = decoder->png ? png_create_info_struct(decoder->png) : NULL;
-    yk_status status = decoder->info ? decode(decoder) : yk_fail_out_of_memory();
+    *out = decoder;
+    return YK_OK;
+}
+
+static void destroy(struct decoder *decoder)
+{
+    png_destroy_read_struct(&decoder->png, &decoder->info, NULL);
+    free(decoder->samples);
+    free(decoder->rows);
+    free(decoder);
+}
+
+yk_status yk_png_decoder_check_header(const uint8_t *bytes, size_t length, bool whole)
+{
+    struct decoder *decoder = NULL;
+    YK_TRY(create(bytes, length, &decoder));
+    const yk_status status = decoder->info ? check_header(decoder, whole) : yk_fail_out_of_memory();
+    destroy(decoder);
+    return status;
+}
+
+yk_status yk_png_decoder_decode(const uint8_t *bytes, size_t length, struct yk_image *out)
+{
+    struct decoder *decoder = NULL;
+    YK_TRY(create(bytes, length, &decoder));
+    const yk_status status = decoder->info ? decode(decoder) : yk_fail_out_of_memory();
     if (status == YK_OK) {
         if (decoder->finish) {
             decoder->finish(decoder);
@@ -175,9 +221,6 @@ yk_status yk_png_decoder_decode(const uint8_t *bytes, size_t length, struct yk_i
     } else {
         yk_image_free(&decoder->image);
     }
-    png_destroy_read_struct(&decoder->png, &decoder->info, NULL);
-    free(decoder->samples);
-    free(decoder->rows);
-    free(decoder);
+    destroy(decoder);
     return status;
 }
