@@ -94,7 +94,7 @@ static yk_status fetch_samples(const struct yk_sampler *sampler, int64_t first, 
 static yk_status fetch_images(const struct yk_sampler *sampler, int64_t first, int64_t count,
                               struct yk_sample_slice *out)
 {
-    assert(sampler->sequence == 1 && out->pixels);
+    assert(sampler->sequence == 1 && (out->pixels || !sampler->labels_need_pixels));
     out->samples = count;
     out->sequence = 1;
     out->target_sequence = 0;

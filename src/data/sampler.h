@@ -44,7 +44,8 @@ struct yk_sample_slice {
     int32_t *target_tokens;  /* (B, S) input of the decoder; NULL means: no decoder */
     int32_t *targets; /* (B, S) with a decoder, otherwise (B, T); a negative target is not part of
                          the loss */
-    uint8_t *pixels;  /* (B, channels, height, width) of images; NULL means: no images */
+    uint8_t *pixels;  /* (B, channels, height, width) of images; NULL means: no images, or only
+                         their labels are fetched */
 };
 
 struct yk_sampler;
@@ -60,7 +61,8 @@ struct yk_sampler_callbacks {
                               int32_t *targets, int64_t *present);
 
     /* For units that are images. Writes the pixels and labels of the images `first` to `first` +
-     * `count` - 1. The label of an image that is left out is YK_SAMPLER_NO_TARGET. */
+     * `count` - 1. The label of an image that is left out is YK_SAMPLER_NO_TARGET. If `pixels` is
+     * NULL, writes only the labels and decodes nothing; `labels_need_pixels` must be false then. */
     yk_status (*fetch_images)(const struct yk_sampler *sampler, int64_t first, int64_t count,
                               uint8_t *pixels, int32_t *labels);
 
@@ -81,6 +83,8 @@ struct yk_sampler {
     bool all_tokens_have_targets; /* every token of every sample has a target, so targets need not
                                      be counted */
     int64_t pixel_bytes;          /* number of bytes of one image; 0 means: samples are tokens */
+    bool labels_need_pixels;      /* which images are left out is known only once they are decoded,
+                                     so labels cannot be fetched alone */
 };
 
 struct yk_sampler_options {

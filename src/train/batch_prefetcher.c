@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/number.h"
+#include "program/program_facts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ struct yk_batch_prefetcher {
 void yk_batch_prefetcher_compute_shares(const struct yk_plan *plan, int32_t rank,
                                         struct yk_micro_batch_share *out)
 {
+    const bool embeds = yk_program_facts_group_member_index(plan, plan->layers[0].group, rank) >= 0;
     for (int32_t m = 0; m < plan->micro_batches; m++) {
         struct yk_micro_batch_share *share = &out[m];
         int64_t end = 0;
@@ -35,6 +37,7 @@ void yk_batch_prefetcher_compute_shares(const struct yk_plan *plan, int32_t rank
             }
         }
         share->count = end > 0 ? end - share->first : 0;
+        share->embeds = embeds;
     }
 }
 
@@ -64,10 +67,18 @@ static int64_t slice_numbers(const struct yk_sampler *sampler, int64_t rows)
     return rows * (sampler->target_sequence > 0 ? 4 : 3);
 }
 
-/* The bytes of the images of a slice, rounded up for copies. An image is one token. */
-static size_t slice_pixels(const struct yk_sampler *sampler, int64_t rows)
+/* Whether the rank reads the pixels of a slice, not only the labels. */
+static bool reads_pixels(const struct yk_batch_prefetcher *prefetcher, int32_t slice)
 {
-    const size_t bytes = (size_t)(rows * sampler->pixel_bytes);
+    return prefetcher->sampler->pixel_bytes > 0 &&
+           (prefetcher->shares[slice].embeds || prefetcher->sampler->labels_need_pixels);
+}
+
+/* The bytes of the images of a slice, rounded up for copies. An image is one token. */
+static size_t slice_pixels(const struct yk_batch_prefetcher *prefetcher, int32_t slice)
+{
+    const int64_t images = reads_pixels(prefetcher, slice) ? rows_of(prefetcher, slice) : 0;
+    const size_t bytes = (size_t)(images * prefetcher->sampler->pixel_bytes);
     return (bytes + YK_BACKEND_ALIGNMENT - 1) / YK_BACKEND_ALIGNMENT * YK_BACKEND_ALIGNMENT;
 }
 
@@ -81,7 +92,7 @@ static yk_status allocate(struct yk_batch_prefetcher *prefetcher, int32_t slice_
     memcpy(prefetcher->shares, shares, (size_t)slice_count * sizeof *shares);
     for (int32_t m = 0; m < slice_count; m++) {
         numbers += slice_numbers(prefetcher->sampler, rows_of(prefetcher, m));
-        pixel_bytes += slice_pixels(prefetcher->sampler, rows_of(prefetcher, m));
+        pixel_bytes += slice_pixels(prefetcher, m);
     }
     YK_TRY(context->backend->allocate_host(
         context->device,
@@ -98,8 +109,8 @@ static yk_status allocate(struct yk_batch_prefetcher *prefetcher, int32_t slice_
             batch->slices[m].memory = free_numbers;
             batch->slices[m].rows = rows_of(prefetcher, m);
             free_numbers += slice_numbers(prefetcher->sampler, batch->slices[m].rows);
-            batch->slices[m].pixels = prefetcher->sampler->pixel_bytes > 0 ? free_pixels : NULL;
-            free_pixels += slice_pixels(prefetcher->sampler, batch->slices[m].rows);
+            batch->slices[m].pixels = reads_pixels(prefetcher, m) ? free_pixels : NULL;
+            free_pixels += slice_pixels(prefetcher, m);
         }
     }
     return YK_OK;

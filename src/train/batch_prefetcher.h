@@ -5,8 +5,9 @@
  * A micro-batch is divided among the ranks; the part of one rank is its share. Usually, a rank
  * reads only its own share of every micro-batch. There are two exceptions: the number of targets
  * depends on the samples, or a unit of the sampler is a whole micro-batch (data/sampler.h). Then
- * the rank reads all samples of the micro-batch and keeps only its share. Only one thread at a time
- * may use a prefetcher.
+ * the rank reads all samples of the micro-batch and keeps only its share. Of images, a rank without
+ * the first layer reads only the labels, unless images that cannot be decoded are left out: every
+ * rank must know which. Only one thread at a time may use a prefetcher.
  */
 #ifndef YK_TRAIN_BATCH_PREFETCHER_H
 #define YK_TRAIN_BATCH_PREFETCHER_H
@@ -30,6 +31,7 @@ struct yk_micro_batch_share {
     int64_t all; /* number of samples of the micro-batch on all ranks together */
     int64_t first;
     int64_t count;
+    bool embeds; /* the rank has the first layer, which reads the pixels of images */
 };
 
 /* Writes a rank's share of each micro-batch to `out`, which has one element for each micro-batch.

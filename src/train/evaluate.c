@@ -99,7 +99,8 @@ yk_status yk_evaluate_on_this_rank(struct yk_parameter_store *store,
                            ? yk_inference_create_in_memory(store, &shape, loan->memory, &inference)
                            : yk_inference_create(store, &shape, &inference);
     if (status == YK_OK) {
-        const struct yk_micro_batch_share share = {.all = at_once, .count = at_once};
+        const struct yk_micro_batch_share share = {
+            .all = at_once, .count = at_once, .embeds = true};
         status = yk_batch_prefetcher_create(sampler, &store->context, 1, &share, &prefetcher);
     }
     const struct evaluator evaluator = {

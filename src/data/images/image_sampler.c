@@ -181,6 +181,12 @@ static yk_status fetch_images(const struct yk_sampler *base, int64_t first, int6
 /* NOLINTEND(readability-non-const-parameter) */
 {
     const struct image_sampler *sampler = (const struct image_sampler *)base;
+    if (!pixels) {
+        for (int64_t i = 0; i < count; i++) {
+            labels[i] = sampler->request.split->labels[item_of(sampler, first + i, 0)];
+        }
+        return YK_OK;
+    }
     struct shared_slice slice = {
         .sampler = sampler,
         .first = first,
@@ -248,6 +254,7 @@ yk_status yk_image_sampler_create(const struct yk_image_sampler_request *request
     } else {
         YK_TRY_OR_CLEAN_UP(check_headers(sampler), free(sampler));
     }
+    sampler->base.labels_need_pixels = sampler->request.faults != NULL;
     *out = &sampler->base;
     return YK_OK;
 }

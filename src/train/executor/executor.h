@@ -49,7 +49,7 @@ struct yk_rank_micro_batch {
                       */
     int32_t *memory; /* memory that the pointers of `own` point into */
     int64_t rows;    /* number of tokens for which `memory` has space */
-    uint8_t *pixels; /* memory of the images; NULL unless samples are images */
+    uint8_t *pixels; /* memory of the images; NULL unless the rank reads images */
 };
 
 /* Returns the index of the actual sample that corresponds to sample `planned` of the plan. */

@@ -84,7 +84,7 @@ static yk_status fetch_images(const struct yk_sampler *sampler, int64_t first, i
                               uint8_t *pixels, int32_t *labels)
 {
     for (int64_t i = 0; i < count; i++) {
-        for (int64_t k = 0; k < sampler->pixel_bytes; k++) {
+        for (int64_t k = 0; pixels && k < sampler->pixel_bytes; k++) {
             pixels[i * sampler->pixel_bytes + k] = (uint8_t)mix((uint64_t)(first + i), (uint64_t)k);
         }
         const uint64_t drawn = mix((uint64_t)(first + i), 1U << 20);
