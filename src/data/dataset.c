@@ -145,6 +145,12 @@ int32_t yk_dataset_class_count(const struct yk_dataset *dataset)
     return dataset->images ? yk_image_data_set(dataset->images)->class_count : 0;
 }
 
+yk_status yk_dataset_renumber_classes(struct yk_dataset *dataset, const char *const *names,
+                                      int64_t count, const char *unknown)
+{
+    return yk_image_data_renumber_classes(dataset->images, names, count, unknown);
+}
+
 const char *yk_dataset_class_name(const struct yk_dataset *dataset, int32_t class_index)
 {
     return yk_image_data_set(dataset->images)->class_names[class_index];

@@ -84,6 +84,11 @@ void yk_dataset_describe(const struct yk_dataset *dataset, struct yk_text *out);
 int32_t yk_dataset_class_count(const struct yk_dataset *dataset);
 const char *yk_dataset_class_name(const struct yk_dataset *dataset, int32_t class_index);
 
+/* For images: changes the labels to the numbers that the classes have in `names`, before any
+ * sampler is used. Fails if a class does not occur there (data/images/image_set.h). */
+yk_status yk_dataset_renumber_classes(struct yk_dataset *dataset, const char *const *names,
+                                      int64_t count, const char *unknown) YK_MUST_USE;
+
 /* Returns the number of images that were left out until now because they cannot be decoded. */
 int64_t yk_dataset_skipped_images(const struct yk_dataset *dataset);
 

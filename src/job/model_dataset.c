@@ -6,13 +6,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 enum {
     USUAL_PAIR = 32,
     USUAL_MASKED = 128,
     USUAL_INSTRUCTION = 512,
-    LABEL_SIZE = 32,
+    UNKNOWN_SIZE = 256,
 };
 
 static yk_status holds_instructions(const char *path, bool *out)
@@ -62,33 +61,22 @@ void yk_model_dataset_set_pixel_options(const struct yk_image_processor *images,
     }
 }
 
-/* The name of a class of the model. */
-static const char *label_of(const struct yk_model_config *config, int64_t number,
-                            char buffer[LABEL_SIZE])
-{
-    (void)snprintf(buffer, LABEL_SIZE, "LABEL_%" PRId64, number);
-    return config->labels ? config->labels[number] : buffer;
-}
-
-yk_status yk_model_dataset_check_classes(const struct yk_dataset *dataset, const char *path,
+yk_status yk_model_dataset_match_classes(struct yk_dataset *dataset, const char *path,
                                          const struct yk_model_config *config)
 {
+    char unknown[UNKNOWN_SIZE];
     const int32_t count = yk_dataset_class_count(dataset);
-    if (count > config->vocabulary) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "%s: the data has %" PRId32 " classes, but %s knows %" PRId64, path, count,
-                       config->name, config->vocabulary);
+    if (config->labels) {
+        (void)snprintf(unknown, sizeof unknown, "%s has no class", config->name);
+        return yk_status_prefix_message(
+            yk_dataset_renumber_classes(dataset, config->labels, config->vocabulary, unknown),
+            path);
     }
-    for (int32_t i = 0; config->labels && i < count; i++) {
-        char buffer[LABEL_SIZE];
-        const char *label = label_of(config, i, buffer);
-        if (strcmp(yk_dataset_class_name(dataset, i), label) != 0) {
-            return yk_fail(YK_ERROR_INPUT,
-                           "%s: class %" PRId32 " of the data is \"%s\", but that of %s is \"%s\"",
-                           path, i, yk_dataset_class_name(dataset, i), config->name, label);
-        }
-    }
-    return YK_OK;
+    return count <= config->vocabulary
+               ? YK_OK
+               : yk_fail(YK_ERROR_INPUT,
+                         "%s: the data has %" PRId32 " classes, but %s knows %" PRId64, path, count,
+                         config->name, config->vocabulary);
 }
 
 int64_t yk_model_dataset_default_sequence_length(enum yk_dataset_kind kind)
@@ -201,7 +189,7 @@ yk_model_dataset_open_for_trained_model(const struct yk_dataset_request *request
     struct yk_dataset *dataset = NULL;
     YK_TRY(yk_model_dataset_open_for_new_model(request, known->config, known->tokenizer, &dataset));
     if (request->kind == YK_DATASET_IMAGES) {
-        YK_TRY_OR_CLEAN_UP(yk_model_dataset_check_classes(dataset, request->path, known->config),
+        YK_TRY_OR_CLEAN_UP(yk_model_dataset_match_classes(dataset, request->path, known->config),
                            yk_dataset_close(dataset));
         *out = dataset;
         return YK_OK;

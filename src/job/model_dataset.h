@@ -23,8 +23,10 @@ yk_status yk_model_dataset_detect_kind(const struct yk_model_config *config, con
 void yk_model_dataset_set_pixel_options(const struct yk_image_processor *images,
                                         struct yk_net_options *out);
 
-/* Fails unless the classes of images are those of the model, in the same order. */
-yk_status yk_model_dataset_check_classes(const struct yk_dataset *dataset, const char *path,
+/* Gives the classes of images the numbers that they have in the model, by their names, before any
+ * sampler is used. Fails if the model has no class of this name. Of a model whose classes have no
+ * names, the numbers stay, and only their count is checked. */
+yk_status yk_model_dataset_match_classes(struct yk_dataset *dataset, const char *path,
                                          const struct yk_model_config *config) YK_MUST_USE;
 
 /* Returns the default length of a sample, in tokens. Returns 0 for the text of a decoder;

@@ -84,6 +84,31 @@ static void subfolders_are_classes_sorted_by_name(void **state)
     yk_image_set_close(set);
 }
 
+static void classes_take_the_numbers_of_a_model_by_name(void **state)
+{
+    (void)state;
+    static const char *const model[] = {"zebra", "emu", "ant", "Bee", "emu"};
+    static const char *const other[] = {"zebra", "ants"};
+    static const char *const twice[] = {"ant", "zebra", "Bee", "ant"};
+    write_png("zebra/1.png");
+    write_png("ant/2.png");
+    write_png("Bee/3.png");
+    struct yk_image_set *set = open_set(support_scratch_folder());
+    const struct yk_image_split *split = &set->splits[YK_IMAGE_SPLIT_TRAIN];
+    assert_int_equal(yk_image_set_renumber_classes(set, other, 2, "it has no class"),
+                     YK_ERROR_INPUT);
+    assert_non_null(strstr(yk_status_message(), "it has no class \"Bee\""));
+    assert_int_equal(yk_image_set_renumber_classes(set, twice, 4, "it has no class"),
+                     YK_ERROR_INPUT);
+    assert_non_null(strstr(yk_status_message(), "two classes of the model are called \"ant\""));
+    expect_path(split, 0, "/Bee/3.png"); /* and their labels are still their own */
+    assert_int_equal(split->labels[0], 0);
+    assert_ok(yk_image_set_renumber_classes(set, model, 5, "it has no class"));
+    const int32_t labels[] = {3, 2, 0}; /* of Bee, ant and zebra */
+    assert_memory_equal(split->labels, labels, sizeof labels);
+    yk_image_set_close(set);
+}
+
 static void train_val_and_test_are_splits_with_common_classes(void **state)
 {
     (void)state;
@@ -344,6 +369,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         scratch_test(subfolders_are_classes_sorted_by_name),
+        scratch_test(classes_take_the_numbers_of_a_model_by_name),
         scratch_test(train_val_and_test_are_splits_with_common_classes),
         scratch_test(classes_that_lack_training_pictures_are_refused),
         scratch_test(folders_that_lack_pictures_are_no_sets),

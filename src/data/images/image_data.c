@@ -173,6 +173,12 @@ const struct yk_image_set *yk_image_data_set(const struct yk_image_data *data)
     return data->set;
 }
 
+yk_status yk_image_data_renumber_classes(struct yk_image_data *data, const char *const *names,
+                                         int64_t count, const char *unknown)
+{
+    return yk_image_set_renumber_classes(data->set, names, count, unknown);
+}
+
 int64_t yk_image_data_count(const struct yk_image_data *data, enum yk_image_data_role role)
 {
     return data->roles[role].count;

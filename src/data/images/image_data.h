@@ -42,6 +42,10 @@ void yk_image_data_close(struct yk_image_data *data);
 
 const struct yk_image_set *yk_image_data_set(const struct yk_image_data *data);
 
+/* Calls yk_image_set_renumber_classes(), before any sampler is used. */
+yk_status yk_image_data_renumber_classes(struct yk_image_data *data, const char *const *names,
+                                         int64_t count, const char *unknown) YK_MUST_USE;
+
 /* Returns the number of pictures with a role. */
 int64_t yk_image_data_count(const struct yk_image_data *data, enum yk_image_data_role role);
 

@@ -1,5 +1,6 @@
 #include "data/images/image_set.h"
 
+#include "base/name_index.h"
 #include "data/images/cifar.h"
 #include "data/images/idx.h"
 #include "data/images/image_file.h"
@@ -7,6 +8,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+    REPEATED = -1
+};
 
 static const struct form {
     const char *name;
@@ -68,6 +73,79 @@ void yk_image_set_close(struct yk_image_set *set)
         }
         yk_arena_destroy(set->arena);
     }
+}
+
+/* Whether the classes are the first ones of `names`, in the same order. */
+static bool has_order(const struct yk_image_set *set, const char *const *names, int64_t count)
+{
+    bool same = set->class_count <= count;
+    for (int32_t i = 0; same && i < set->class_count; i++) {
+        same = strcmp(set->class_names[i], names[i]) == 0;
+    }
+    return same;
+}
+
+/* The number of each name in `names`; REPEATED for one that occurs twice. */
+static yk_status index_names(const char *const *names, int64_t count, struct yk_name_index *index,
+                             int32_t *numbers)
+{
+    for (int64_t i = 0; i < count; i++) {
+        bool added = false;
+        int32_t at = 0;
+        YK_TRY(yk_name_index_add(index, names[i], &added, &at));
+        numbers[at] = added ? (int32_t)i : REPEATED;
+    }
+    return YK_OK;
+}
+
+static yk_status find_numbers(const struct yk_image_set *set, const char *const *names,
+                              int64_t count, const char *unknown, struct yk_name_index *index,
+                              struct yk_arena *arena, int32_t *out)
+{
+    int32_t *numbers = NULL;
+    YK_TRY_NEW(arena, numbers, count + 1);
+    YK_TRY(index_names(names, count, index, numbers));
+    for (int32_t c = 0; c < set->class_count; c++) {
+        int32_t at = 0;
+        YK_TRY(yk_name_index_find_or_fail(index, set->class_names[c], unknown, &at));
+        if (numbers[at] == REPEATED) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "two classes of the model are called \"%s\": its classes cannot be "
+                           "told apart by name",
+                           set->class_names[c]);
+        }
+        out[c] = numbers[at];
+    }
+    return YK_OK;
+}
+
+static yk_status renumber(struct yk_image_set *set, const char *const *names, int64_t count,
+                          const char *unknown, struct yk_arena *arena)
+{
+    struct yk_name_index *index = NULL;
+    int32_t *numbers = NULL;
+    YK_TRY_NEW(arena, numbers, set->class_count + 1);
+    YK_TRY(yk_name_index_create(&index));
+    const yk_status status = find_numbers(set, names, count, unknown, index, arena, numbers);
+    yk_name_index_destroy(index);
+    YK_TRY(status);
+    for (enum yk_image_split_kind s = 0; s < YK_IMAGE_SPLIT_COUNT; s++) {
+        const struct yk_image_split *split = &set->splits[s];
+        for (int64_t i = 0; i < split->count; i++) {
+            split->labels[i] = numbers[split->labels[i]];
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_image_set_renumber_classes(struct yk_image_set *set, const char *const *names,
+                                        int64_t count, const char *unknown)
+{
+    if (has_order(set, names, count)) {
+        return YK_OK;
+    }
+    YK_TRY_WITH_TEMPORARY_ARENA(arena, renumber(set, names, count, unknown, arena));
+    return YK_OK;
 }
 
 static yk_status read_record(const struct yk_image_split *split, int64_t index,

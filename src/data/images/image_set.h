@@ -36,7 +36,8 @@ enum yk_image_split_kind {
 /* Pictures of one split. Either each is a file, or all are equally large records in memory. */
 struct yk_image_split {
     int64_t count;
-    int32_t *labels;    /* (count) */
+    int32_t *labels; /* (count) numbers in `class_names`, or as yk_image_set_renumber_classes() set
+                        them */
     const char **paths; /* (count) of files; NULL means: records */
 
     uint8_t *records; /* owned; record i begins at i * record_bytes */
@@ -63,6 +64,12 @@ bool yk_image_set_detect(const char *path);
 
 yk_status yk_image_set_open(const char *path, struct yk_image_set **out) YK_MUST_USE;
 void yk_image_set_close(struct yk_image_set *set);
+
+/* Changes the labels to the numbers that the classes have in `names`, such as the classes of a
+ * model, where each must occur once. `unknown` begins the message about a class that does not, such
+ * as "vit-tiny has no class". Nobody may read pictures meanwhile. */
+yk_status yk_image_set_renumber_classes(struct yk_image_set *set, const char *const *names,
+                                        int64_t count, const char *unknown) YK_MUST_USE;
 
 /* Reads a picture with `channels` (1 or 3). Any thread may call it. */
 yk_status yk_image_set_read(const struct yk_image_split *split, int64_t index, int64_t channels,

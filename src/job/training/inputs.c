@@ -164,14 +164,11 @@ static yk_status open_image_processor(const struct yk_train_request *request,
                : YK_OK;
 }
 
-/* Whether the model's classes are those of the data. */
-static bool has_classes(const struct yk_model_config *config, const struct yk_dataset *dataset)
+/* Whether the model's classes are those of the data, which then have the model's numbers. */
+static bool has_classes(const struct yk_model_config *config, struct yk_dataset *dataset)
 {
-    bool same = yk_dataset_class_count(dataset) == config->vocabulary;
-    for (int32_t i = 0; same && config->labels && i < config->vocabulary; i++) {
-        same = strcmp(config->labels[i], yk_dataset_class_name(dataset, i)) == 0;
-    }
-    return same;
+    return yk_dataset_class_count(dataset) == config->vocabulary &&
+           yk_model_dataset_match_classes(dataset, "", config) == YK_OK;
 }
 
 /* Replaces the config by a copy with the classes of the data. */
@@ -201,10 +198,11 @@ static yk_status open_new_images(const struct yk_train_request *request, struct 
     YK_TRY(request_data(request, out->data, out, &wanted));
     out->kind = wanted.kind;
     YK_TRY(yk_model_dataset_open_for_new_model(&wanted, out->config, NULL, &out->dataset));
-    if (has_classes(out->config, out->dataset) && out->config->labels) {
+    const bool known = has_classes(out->config, out->dataset);
+    if (known && out->config->labels) {
         return YK_OK;
     }
-    if (request->weights && !has_classes(out->config, out->dataset)) {
+    if (request->weights && !known) {
         yk_log(YK_LOG_NOTE, "%s was trained for %lld other classes: its head starts anew",
                request->weights, (long long)out->config->vocabulary);
     }
