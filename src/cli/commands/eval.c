@@ -44,7 +44,8 @@ static yk_status run(const void *given, struct yk_text *out)
     const struct arguments *arguments = given;
     struct yk_eval_result result = {0};
     if (!arguments->request.data) {
-        return yk_fail(YK_ERROR_USAGE, "name what to evaluate on: --data text.txt");
+        return yk_fail(YK_ERROR_USAGE,
+                       "name what to evaluate on: --data text.txt, or a folder of images");
     }
     yk_status status = yk_eval_run(&arguments->request, &result);
     YK_IF_OK(arguments->json ? yk_eval_write_json(&result, out) : write_text(&result, out));
@@ -102,6 +103,7 @@ static const struct yk_command_example examples[] = {
     {"yoke eval runs/gpt-mini --data book.txt", "How well a trained model foretells a text"},
     {"yoke eval runs/gpt-mini/checkpoints/step-00000500 --data book.txt --data-part 10%",
      "An earlier one, on a tenth of it"},
+    {"yoke eval runs/flowers --data flowers/", "How many images a ViT classifies correctly"},
 };
 
 static const struct yk_command_exit_code exits[] = {
@@ -115,6 +117,7 @@ const struct yk_command yk_command_eval = {
     .description = "Runs the text through the model in samples that lie end to end, and prints the "
                    "mean loss of all tokens but the first (in nats), the perplexity that is its "
                    "exponential, and how many tokens that was over. Of a model that classifies "
-                   "images, it prints loss and accuracy.",
+                   "images, it prints loss and accuracy; the classes of the data are matched by "
+                   "name with those of the model.",
     YK_COMMAND_INITIALIZERS(struct arguments),
 };

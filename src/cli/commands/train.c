@@ -29,11 +29,18 @@ static yk_status write_forecast(const struct yk_train_request *request,
     return yk_text_status(out);
 }
 
+/* Three digits: images of a large model are few a second. */
+static int speed_decimals(double speed)
+{
+    return speed < 10 ? 2 : speed < 100 ? 1 : 0;
+}
+
 static void add_speed(const struct yk_train_result *result, struct yk_text *out)
 {
     const bool own = result->device_bytes > 0; /* the device has memory of its own */
-    yk_text_addf(out, "  speed       %.0f %s, MFU %.1f %% (exact %.1f)\n", result->tokens_per_s,
-                 result->unit->speed, 100 * result->mfu, 100 * result->exact_mfu);
+    yk_text_addf(out, "  speed       %.*f %s, MFU %.1f %% (exact %.1f)\n",
+                 speed_decimals(result->tokens_per_s), result->tokens_per_s, result->unit->speed,
+                 100 * result->mfu, 100 * result->exact_mfu);
     yk_text_addf(out, "  step        %s measured, half of them faster; %s predicted (%.2f of it)\n",
                  YK_UNITS_FORMAT_TEMPORARY(result->median_step_s, YK_UNIT_SECONDS),
                  YK_UNITS_FORMAT_TEMPORARY(result->predicted_step_s, YK_UNIT_SECONDS),
@@ -207,8 +214,8 @@ static void add_duration(double seconds, struct yk_text *out)
 static void add_step_speed(const struct yk_train_step_report *report, struct yk_text *out)
 {
     const struct yk_step_metrics *step = report->metrics;
-    yk_text_addf(out, "  %s  %.0f %s", YK_UNITS_FORMAT_TEMPORARY(step->seconds, YK_UNIT_SECONDS),
-                 step->tokens_per_s, report->unit->speed);
+    yk_text_addf(out, "  %s  %.*f %s", YK_UNITS_FORMAT_TEMPORARY(step->seconds, YK_UNIT_SECONDS),
+                 speed_decimals(step->tokens_per_s), step->tokens_per_s, report->unit->speed);
     if (step->seconds > 0) {
         yk_text_addf(out, "  MFU %.1f %% (exact %.1f)", 100 * report->mfu, 100 * report->exact_mfu);
         yk_text_addf(out, "  memory %s  predicted/measured %.2f",
@@ -334,6 +341,8 @@ static const struct yk_command_example examples[] = {
     {"yoke train --model transformer-small --tokenizer tokenizer.json --data train.en --target "
      "train.de --batch-tokens 4096",
      "Train a Transformer that translates"},
+    {"yoke train --model vit-tiny --data flowers/ --augment resized-crop,flip --out runs/flowers",
+     "Train a ViT on images, in a folder for each class"},
     {"yoke train --weights ./gpt2 --data tokens.bin --lora 8 --rate 2e-4 --dry-run",
      "See what fine-tuning GPT-2 with adapters would take"},
 };
@@ -355,7 +364,8 @@ const struct yk_command yk_command_train = {
         "new model gets as many tokens as the tokenizer or the text has. Decoders such as GPT and "
         "Llama learn from text, or from instructions (.jsonl, .json), of which only what completes "
         "a prompt bears loss; BERT and RoBERTa from text with tokens masked; an encoder–decoder "
-        "from sentences and their translations (--target).\n\n"
+        "from sentences and their translations (--target); a ViT from images and their classes, of "
+        "which a new model gets as many as the data has.\n\n"
         "The folder of the run gets run.json (the settings), config.json (the model), plan.json, "
         "metrics.jsonl, checkpoints, and at the end summary.json, trace.json and "
         "trace-predicted.json (the last step as it was and as it was predicted), and report.html, "

@@ -6,8 +6,10 @@
 #include "data/images/image_file.h"
 #include "data/images/image_folder.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     REPEATED = -1
@@ -38,9 +40,12 @@ bool yk_image_set_detect(const char *path)
     return find_form(path) != NULL;
 }
 
-static yk_status read(const char *path, struct yk_image_set *set)
+static yk_status read_set(const char *path, struct yk_image_set *set)
 {
     const struct form *form = find_form(path);
+    if (access(path, F_OK) != 0) {
+        return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", path, strerror(errno));
+    }
     if (!form) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: there are no images; images are a folder with a sub-folder of PNG or "
@@ -60,7 +65,7 @@ yk_status yk_image_set_open(const char *path, struct yk_image_set **out)
 {
     struct yk_image_set *set = NULL;
     YK_TRY_NEW_WITH_OWN_ARENA(set);
-    YK_TRY_OR_CLEAN_UP(read(path, set), yk_image_set_close(set));
+    YK_TRY_OR_CLEAN_UP(read_set(path, set), yk_image_set_close(set));
     *out = set;
     return YK_OK;
 }
