@@ -56,6 +56,15 @@ const char *yk_label_format_count(int64_t count, char out[YK_NUMBER_BUFFER_SIZE]
     return out;
 }
 
+const char *yk_label_format_speed(double per_s, char out[YK_NUMBER_BUFFER_SIZE])
+{
+    if (fabs(per_s) >= 100) {
+        return yk_label_format_count(llround(per_s), out);
+    }
+    snprintf(out, YK_NUMBER_BUFFER_SIZE, "%.*f", per_s < 10 ? 2 : 1, per_s);
+    return out;
+}
+
 const char *yk_label_format_percent(double part, double whole, char out[YK_NUMBER_BUFFER_SIZE])
 {
     /* printf alone would round 61.25 down and 53.75 up. */

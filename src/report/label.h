@@ -22,6 +22,9 @@ const char *yk_label_format_graph_time(const struct yk_graph *graph, int64_t tic
 /* Writes `count` with a comma between thousands: "12,345". */
 const char *yk_label_format_count(int64_t count, char out[YK_NUMBER_BUFFER_SIZE]);
 
+/* Writes a count per second, rounded to at least three digits: "12,345", "67.9", "2.31". */
+const char *yk_label_format_speed(double per_s, char out[YK_NUMBER_BUFFER_SIZE]);
+
 /* Writes the percentage that `part` is of `whole`, with one decimal: "19.4%". Writes "0.0%" if
  * `whole` is not positive. */
 const char *yk_label_format_percent(double part, double whole, char out[YK_NUMBER_BUFFER_SIZE]);
@@ -31,12 +34,13 @@ const char *yk_label_format_percent(double part, double whole, char out[YK_NUMBE
 const char *yk_label_format_with_unit(double value, enum yk_unit unit,
                                       char out[YK_UNITS_BUFFER_SIZE]);
 
-/* These macros call the five functions with a temporary buffer for `out`. The buffer is valid until
+/* These macros call the six functions with a temporary buffer for `out`. The buffer is valid until
  * the end of the enclosing block. */
 #define YK_LABEL_NUMBER(value) yk_label_format_number((value), (char[YK_NUMBER_BUFFER_SIZE]){0})
 #define YK_LABEL_GRAPH_TIME(graph, ticks)                                                          \
     yk_label_format_graph_time((graph), (ticks), (char[YK_NUMBER_BUFFER_SIZE]){0})
 #define YK_LABEL_COUNT(count) yk_label_format_count((count), (char[YK_NUMBER_BUFFER_SIZE]){0})
+#define YK_LABEL_SPEED(per_s) yk_label_format_speed((per_s), (char[YK_NUMBER_BUFFER_SIZE]){0})
 #define YK_LABEL_PERCENT(part, whole)                                                              \
     yk_label_format_percent((part), (whole), (char[YK_NUMBER_BUFFER_SIZE]){0})
 #define YK_LABEL_WITH_UNIT(value, unit)                                                            \

@@ -84,7 +84,7 @@ static void subfolders_are_classes_sorted_by_name(void **state)
     yk_image_set_close(set);
 }
 
-static void classes_take_the_numbers_of_a_model_by_name(void **state)
+static void classes_get_the_numbers_of_a_model_by_name(void **state)
 {
     (void)state;
     static const char *const model[] = {"zebra", "emu", "ant", "Bee", "emu"};
@@ -369,7 +369,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         scratch_test(subfolders_are_classes_sorted_by_name),
-        scratch_test(classes_take_the_numbers_of_a_model_by_name),
+        scratch_test(classes_get_the_numbers_of_a_model_by_name),
         scratch_test(train_val_and_test_are_splits_with_common_classes),
         scratch_test(classes_that_lack_training_pictures_are_refused),
         scratch_test(folders_that_lack_pictures_are_no_sets),

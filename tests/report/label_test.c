@@ -41,6 +41,15 @@ static void counts_have_commas(void **state)
     assert_string_equal(label, "-123");
 }
 
+static void speeds_have_at_least_three_digits(void **state)
+{
+    (void)state;
+    assert_string_equal(YK_LABEL_SPEED(12345.4), "12,345");
+    assert_string_equal(YK_LABEL_SPEED(67.94), "67.9");
+    assert_string_equal(YK_LABEL_SPEED(2.3144), "2.31");
+    assert_string_equal(YK_LABEL_SPEED(0), "0.00");
+}
+
 static void percentages_survive_an_empty_whole(void **state)
 {
     (void)state;
@@ -100,6 +109,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_keep_about_six_digits),
         cmocka_unit_test(counts_have_commas),
+        cmocka_unit_test(speeds_have_at_least_three_digits),
         cmocka_unit_test(percentages_survive_an_empty_whole),
         cmocka_unit_test(steps_are_one_two_or_five),
         cmocka_unit_test(units_of_nothing_and_of_no_number_are_words),

@@ -95,22 +95,22 @@ static struct yk_batch_prefetcher *open_rank(struct bench *bench, int32_t rank)
     return prefetcher;
 }
 
-static void a_rank_without_the_first_layer_opens_no_image(void **state)
+static void a_rank_that_lacks_the_first_layer_opens_no_image(void **state)
 {
     (void)state;
     struct bench bench;
     open_bench(false, &bench);
     struct yk_batch_prefetcher *first = open_rank(&bench, 0);
     struct yk_batch_prefetcher *last = open_rank(&bench, 1);
-    const struct yk_rank_batch *seen = NULL;
+    const struct yk_rank_batch *read = NULL;
     const struct yk_rank_batch *other = NULL;
-    assert_ok(yk_batch_prefetcher_read_batch(first, 0, INT64_MAX, &seen));
+    assert_ok(yk_batch_prefetcher_read_batch(first, 0, INT64_MAX, &read));
     remove_images();
     assert_ok(yk_batch_prefetcher_read_batch(last, 0, INT64_MAX, &other));
-    assert_int_equal(other->units, seen->units);
+    assert_int_equal(other->units, read->units);
     assert_int_equal(other->loss_targets, BATCH);
     for (int32_t m = 0; m < MICRO_BATCHES; m++) {
-        const struct yk_sample_slice *expected = &seen->slices[m].own;
+        const struct yk_sample_slice *expected = &read->slices[m].own;
         const struct yk_sample_slice *labels = &other->slices[m].own;
         assert_non_null(expected->pixels);
         assert_null(labels->pixels);
@@ -118,7 +118,7 @@ static void a_rank_without_the_first_layer_opens_no_image(void **state)
         assert_memory_equal(labels->targets, expected->targets,
                             BATCH / MICRO_BATCHES * sizeof *labels->targets);
     }
-    assert_int_equal(yk_batch_prefetcher_read_batch(first, 0, INT64_MAX, &seen), YK_ERROR_INPUT);
+    assert_int_equal(yk_batch_prefetcher_read_batch(first, 0, INT64_MAX, &read), YK_ERROR_INPUT);
     yk_batch_prefetcher_destroy(first);
     yk_batch_prefetcher_destroy(last);
     close_bench(&bench);
@@ -144,7 +144,7 @@ static void every_rank_decodes_where_faulty_images_are_skipped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        scratch_test(a_rank_without_the_first_layer_opens_no_image),
+        scratch_test(a_rank_that_lacks_the_first_layer_opens_no_image),
         scratch_test(every_rank_decodes_where_faulty_images_are_skipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,8 +20,7 @@ static void add_figures(const struct yk_plan_result *result, struct yk_text *out
     yk_page_add_headline_number("step", result->error > 0 ? text : step, out);
     yk_page_add_headline_number(
         yk_model_config_throughput_unit(result->model->config)->speed,
-        isfinite(result->tokens_per_s) ? YK_LABEL_COUNT(llround(result->tokens_per_s)) : "unknown",
-        out);
+        isfinite(result->tokens_per_s) ? YK_LABEL_SPEED(result->tokens_per_s) : "unknown", out);
     snprintf(text, sizeof text, "%.1f%% (exact %.1f)", 100 * result->mfu, 100 * result->exact_mfu);
     yk_page_add_headline_number("MFU", isfinite(result->mfu) ? text : "unknown", out);
     yk_page_add_headline_number(

@@ -299,8 +299,7 @@ static void add_small(const struct yk_run_page_data *page, double width, struct 
     const struct yk_run_report_step *last = &page->report->steps[page->report->step_count - 1];
     const struct yk_figure frame = yk_page_make_figure(width, out);
     char text[YK_NUMBER_BUFFER_SIZE];
-    yk_label_format_count(
-        yk_plot_can_show_value(last->units_per_s) ? llround(last->units_per_s) : 0, text);
+    yk_label_format_speed(yk_plot_can_show_value(last->units_per_s) ? last->units_per_s : 0, text);
     draw_small(curves, curves->units_per_s, page->unit->speed,
                isfinite(last->units_per_s) ? text : "", frame);
     draw_small(curves, curves->norm, "gradient norm", short_number(last->norm, text), frame);

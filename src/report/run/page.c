@@ -85,7 +85,7 @@ static void add_figures(const struct yk_run_page_data *page, struct yk_text *out
     yk_page_begin_headline_numbers(out);
     add_loss_figures(page, out);
     if (isfinite(speed)) {
-        yk_page_add_headline_number(page->unit->speed, YK_LABEL_COUNT(llround(speed)), out);
+        yk_page_add_headline_number(page->unit->speed, YK_LABEL_SPEED(speed), out);
     }
     if (isfinite(speed) && report->unit_mfu > 0) {
         snprintf(text, sizeof text, "%.1f%% (exact %.1f)", 100 * speed * report->unit_mfu,

@@ -28,7 +28,8 @@ function describeStep(i) {
   add('gradient norm', norm, digits);
   add('learning rate', rate, digits);
   add('duration', time, (value) => seconds(+value));
-  add(speedName, speed, (value) => Math.round(+value).toLocaleString('en'));
+  add(speedName, speed, (value) => +value < 100
+    ? (+value).toPrecision(3) : Math.round(+value).toLocaleString('en'));
   describeRanks(rankSteps.get(step) || []).forEach((pair) => pairs.push(pair));
   if (skipped === '1') {
     pairs.push(['update', 'skipped']);
