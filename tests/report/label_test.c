@@ -41,7 +41,7 @@ static void counts_have_commas(void **state)
     assert_string_equal(label, "-123");
 }
 
-static void speeds_have_at_least_three_digits(void **state)
+static void speeds_have_three_digits_or_more(void **state)
 {
     (void)state;
     assert_string_equal(YK_LABEL_SPEED(12345.4), "12,345");
@@ -109,7 +109,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_keep_about_six_digits),
         cmocka_unit_test(counts_have_commas),
-        cmocka_unit_test(speeds_have_at_least_three_digits),
+        cmocka_unit_test(speeds_have_three_digits_or_more),
         cmocka_unit_test(percentages_survive_an_empty_whole),
         cmocka_unit_test(steps_are_one_two_or_five),
         cmocka_unit_test(units_of_nothing_and_of_no_number_are_words),
