@@ -53,6 +53,12 @@ yk_status yk_workload_check_micro_batches(const struct yk_workload_request *requ
                          (long long)request->batch);
 }
 
+void yk_workload_write_batch(const struct yk_model_config *config,
+                             const struct yk_workload *workload, struct yk_text *out)
+{
+    yk_model_append_batch(config, workload, out);
+}
+
 void yk_workload_write_title(const struct yk_model_config *config, const struct yk_cluster *cluster,
                              const struct yk_workload *workload, struct yk_text *out)
 {

@@ -40,6 +40,10 @@ yk_status yk_workload_from_request(const struct yk_workload_request *request,
 yk_status yk_workload_check_micro_batches(const struct yk_workload_request *request,
                                           int64_t micro_batches) YK_MUST_USE;
 
+/* Appends the batch: "5 samples of 1024 tokens", or "1 image of 224 × 224 pixels". */
+void yk_workload_write_batch(const struct yk_model_config *config,
+                             const struct yk_workload *workload, struct yk_text *out);
+
 /* Appends a title such as "llama3-8b on 1xrtx6000ada + 2xrtx3090: 5 samples of 1024 tokens, bf16".
  */
 void yk_workload_write_title(const struct yk_model_config *config, const struct yk_cluster *cluster,

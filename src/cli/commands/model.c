@@ -135,7 +135,7 @@ static void add_heading(const struct yk_model *model, struct yk_text *out)
     const struct yk_workload *workload = &model->workload;
     yk_text_addf(out, "%s: ", model->config->name);
     if (yk_model_config_reads_images(model->config)) {
-        yk_model_append_batch(model->config, workload, out);
+        yk_workload_write_batch(model->config, workload, out);
     } else {
         yk_text_addf(out, "%s × %s tokens", YK_LABEL_COUNT(workload->batch),
                      YK_LABEL_COUNT(workload->sequence));
