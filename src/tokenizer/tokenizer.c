@@ -473,8 +473,10 @@ static yk_status encode_part(void *argument, const struct yk_aligned_segment *pa
     YK_TRY(yk_pre_tokenizer_split_part(encoder->tokenizer->pre_tokenizer, &encoder->words, part,
                                        encode_word, encoding));
     YK_TRY(yk_token_ids_status(out));
-    yk_word_cache_store(encoder->parts, part->bytes, part->length, out->items + first,
-                        out->count - first);
+    if (out->count > first) {
+        yk_word_cache_store(encoder->parts, part->bytes, part->length, out->items + first,
+                            out->count - first);
+    }
     return YK_OK;
 }
 

@@ -20,7 +20,7 @@ struct model {
 };
 
 /* A map of all bytes but one. */
-static struct yk_token_map *make_map_without(int missing, bool invalid)
+static struct yk_token_map *make_map_missing(int missing, bool invalid)
 {
     struct yk_token_map *map = NULL;
     assert_ok(yk_token_map_create(&map));
@@ -44,7 +44,7 @@ static void words_are_bytes_if_all_bytes_of_utf8_have_tokens(void **state)
     for (int missing = -1; missing < 256; missing++) {
         const bool occurs = missing >= 0 && missing != 0xc0 && missing != 0xc1 && missing < 0xf5;
         for (int invalid = 0; invalid < 2; invalid++) {
-            struct yk_token_map *map = make_map_without(missing, invalid);
+            struct yk_token_map *map = make_map_missing(missing, invalid);
             assert_int_equal(yk_bpe_reads_bytes(json, map), !occurs);
             yk_token_map_destroy(map);
         }

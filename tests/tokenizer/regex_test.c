@@ -57,7 +57,7 @@ static void classes_are_those_of_oniguruma(void **state)
 }
 
 /* "\\s+" is searched for without PCRE2, "[\\s]+" with it. */
-static void white_space_is_the_same_with_and_without_brackets(void **state)
+static void white_space_is_the_same_inside_and_outside_of_brackets(void **state)
 {
     (void)state;
     static const char *const patterns[] = {"\\s+", "[\\s]+"};
@@ -250,7 +250,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(classes_are_those_of_oniguruma),
-        cmocka_unit_test(white_space_is_the_same_with_and_without_brackets),
+        cmocka_unit_test(white_space_is_the_same_inside_and_outside_of_brackets),
         cmocka_unit_test(sets_inside_brackets_are_those_of_oniguruma),
         cmocka_unit_test(a_literal_is_looked_for_as_it_is),
         cmocka_unit_test(patterns_that_cannot_be_are_refused),
