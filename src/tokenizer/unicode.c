@@ -303,14 +303,26 @@ uint32_t yk_unicode_compose_pair(uint32_t first, uint32_t second)
     return (uint32_t)pair[0];
 }
 
+/* Whether a character is reserved for characters that are not shown, which end a cluster like
+ * control characters (Unicode Standard Annex #29). utf8proc knows only those that are assigned. */
+static bool is_reserved_control(uint32_t character)
+{
+    return character == 0x2065 || (character >= 0xfff0 && character <= 0xfff8) ||
+           (character >= 0xe0000 && character <= 0xe0fff);
+}
+
 /* A character with the same role in grapheme clusters, which utf8proc knows. */
 static utf8proc_int32_t known_in_clusters(uint32_t character)
 {
     enum {
+        CONTROL = 0x1,
         MARK = 0x301,
         LETTER = 'a'
     };
     const int class = (int)utf8proc_get_property((utf8proc_int32_t)character)->boundclass;
+    if (class == UTF8PROC_BOUNDCLASS_OTHER && is_reserved_control(character)) {
+        return CONTROL;
+    }
     const bool known = class == UTF8PROC_BOUNDCLASS_EXTEND || class == UTF8PROC_BOUNDCLASS_ZWJ ||
                        class == UTF8PROC_BOUNDCLASS_SPACINGMARK;
     const bool extends = yk_unicode_is_in_category(character, YK_UNICODE_EXTENDING);

@@ -80,6 +80,29 @@ static void normal_forms_are_those_of_the_annex(void **state)
     }
 }
 
+/* Unicode Standard Annex #29, rules GB4 and GB9; Control are also reserved characters that are not
+ * shown (Default_Ignorable_Code_Point), such as U+FFF6. */
+static void clusters_end_behind_reserved_controls(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t before;
+        uint32_t after;
+        bool boundary;
+    } pairs[] = {
+        {'a', 0x5c2, false},     {0x200c, 0x5c2, false}, {0x1, 0x5c2, true},
+        {0x2065, 0x5c2, true},   {0xfff0, 0x5c2, true},  {0xfff6, 0x200c, true},
+        {0xfff8, 0x301, true},   {0xfffd, 0x301, false}, {0xe0000, 0x301, true},
+        {0xe0080, 0x301, true},  {0xe0fff, 0x301, true}, {0xe1000, 0x301, false},
+        {0xe0020, 0x301, false}, {'a', 0xe0100, false},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        int32_t joined = 0;
+        assert_int_equal(yk_unicode_is_grapheme_boundary(pairs[i].before, pairs[i].after, &joined),
+                         pairs[i].boundary);
+    }
+}
+
 static void the_longest_decomposition_has_room(void **state)
 {
     (void)state;
@@ -102,6 +125,7 @@ int main(void)
         cmocka_unit_test(classes_hold_what_hugging_face_counts),
         cmocka_unit_test(small_letters_are_those_of_each_character_alone),
         cmocka_unit_test(normal_forms_are_those_of_the_annex),
+        cmocka_unit_test(clusters_end_behind_reserved_controls),
         cmocka_unit_test(the_longest_decomposition_has_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
