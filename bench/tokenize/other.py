@@ -107,11 +107,15 @@ def make_conversations(tokenizer_path, text_path, folder):
             file.write(json.dumps({"messages": messages[i:i + 6]}) + "\n")
 
 
-def read_conversations(folder, path):
+def apply_template(folder, path, **options):
+    """What transformers make of each conversation, and in how many seconds, from the lines of JSON on, as yoke's."""
     from transformers import AutoTokenizer
 
-    with open(path, encoding="utf-8") as file:
-        return AutoTokenizer.from_pretrained(folder), [json.loads(line)["messages"] for line in file]
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    lines = read(path).splitlines()
+    start = time.perf_counter()
+    made = [tokenizer.apply_chat_template(json.loads(line)["messages"], **options) for line in lines]
+    return made, time.perf_counter() - start
 
 
 def yoke_conversations(folder):
@@ -121,11 +125,7 @@ def yoke_conversations(folder):
 
 def chat(folder, path):
     """Tokens and mask of each conversation; those of yoke are in yoke.json beside it."""
-    tokenizer, conversations = read_conversations(folder, path)
-    start = time.perf_counter()
-    made = [tokenizer.apply_chat_template(messages, return_dict=True, return_assistant_tokens_mask=True)
-            for messages in conversations]
-    seconds = time.perf_counter() - start
+    made, seconds = apply_template(folder, path, return_dict=True, return_assistant_tokens_mask=True)
     given, size = yoke_conversations(folder)
     for ours, theirs in zip(given, made, strict=True):
         if ours["ids"] != theirs["input_ids"] or ours["mask"] != theirs["assistant_masks"]:
@@ -134,11 +134,8 @@ def chat(folder, path):
 
 
 def render(folder, path):
-    """The text of each conversation alone; yoke's time is with reading its JSON, this one without."""
-    tokenizer, conversations = read_conversations(folder, path)
-    start = time.perf_counter()
-    made = [tokenizer.apply_chat_template(messages, tokenize=False) for messages in conversations]
-    seconds = time.perf_counter() - start
+    """The text of each conversation alone."""
+    made, seconds = apply_template(folder, path, tokenize=False)
     given, size = yoke_conversations(folder)
     if [conversation["text"] for conversation in given] != made:
         sys.exit("another text of a conversation")
