@@ -19,7 +19,7 @@ struct model {
     struct yk_bpe_word word;
 };
 
-/* A map of all bytes but one. */
+/* A map of all bytes but one (-1: all), and of those that are not in UTF-8 if `invalid`. */
 static struct yk_token_map *make_map_missing(int missing, bool invalid)
 {
     struct yk_token_map *map = NULL;
@@ -54,14 +54,7 @@ static void words_are_bytes_if_all_bytes_of_utf8_have_tokens(void **state)
 
 static struct yk_token_map *make_map(const char *const *merged, int count)
 {
-    struct yk_token_map *map = NULL;
-    assert_ok(yk_token_map_create(&map));
-    for (int byte = 0; byte < 256; byte++) {
-        char letter[YK_UTF8_MAX_BYTES];
-        const size_t length =
-            yk_utf8_encode(yk_byte_level_character_of_byte((unsigned char)byte), letter);
-        assert_ok(yk_token_map_add(map, letter, length, byte));
-    }
+    struct yk_token_map *map = make_map_missing(-1, true);
     for (int i = 0; i < count; i++) {
         assert_ok(yk_token_map_add(map, merged[i], strlen(merged[i]), 256 + i));
     }
