@@ -67,9 +67,9 @@ yk_status yk_json_parse(const char *bytes, size_t length, struct yk_json **out)
 yk_status yk_json_parse_foreign(const char *bytes, size_t length, struct yk_json **out)
 {
     enum json_error_code code = json_error_unknown;
-    const yk_status status = parse(bytes, length, 0, out, &code);
+    const yk_status status = parse(bytes, length, JSON_ALLOW_NUL, out, &code);
     return status != YK_OK && code == json_error_numeric_overflow
-               ? parse(bytes, length, JSON_DECODE_INT_AS_REAL, out, &code)
+               ? parse(bytes, length, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, out, &code)
                : status;
 }
 
@@ -139,12 +139,15 @@ const struct yk_json *yk_json_array_at(const struct yk_json *node, size_t index)
 
 const char *yk_json_string_value(const struct yk_json *node)
 {
-    return json_string_value(node_of(node));
+    size_t length = 0;
+    const char *bytes = yk_json_string_bytes(node, &length);
+    return bytes && strlen(bytes) == length ? bytes : NULL;
 }
 
-size_t yk_json_string_length(const struct yk_json *node)
+const char *yk_json_string_bytes(const struct yk_json *node, size_t *length)
 {
-    return json_string_length(node_of(node));
+    *length = json_string_length(node_of(node));
+    return json_string_value(node_of(node));
 }
 
 bool yk_json_integer_value(const struct yk_json *node, int64_t *out)

@@ -22,18 +22,24 @@ yk_status yk_json_parse(const char *bytes, size_t length, struct yk_json **out) 
 
 /* Does the same for a file of another tool, whose writer may be less strict: an integer that 64
  * bits cannot hold is allowed (all integers of the document are then read as floating-point
- * numbers), and of members with the same name, the last one counts. */
+ * numbers), of members with the same name, the last one counts, and strings may contain zeros
+ * (\u0000). */
 yk_status yk_json_parse_foreign(const char *bytes, size_t length, struct yk_json **out) YK_MUST_USE;
 
 void yk_json_destroy(struct yk_json *root);
 
 /* Parses `text` into a document in a new variable with the name `root`, evaluates `expression`, and
  * destroys the document. If the text cannot be parsed or the expression fails, inserts "source: "
- * before the error message, and the calling function returns the failure. */
+ * before the error message, and the calling function returns the failure. The second macro is for
+ * files of other tools. */
 #define YK_TRY_WITH_PARSED_JSON(root, text, length, source, expression)                            \
+    YK_TRY_WITH_JSON_BY_PARSER(yk_json_parse, root, text, length, source, expression)
+#define YK_TRY_WITH_PARSED_FOREIGN_JSON(root, text, length, source, expression)                    \
+    YK_TRY_WITH_JSON_BY_PARSER(yk_json_parse_foreign, root, text, length, source, expression)
+#define YK_TRY_WITH_JSON_BY_PARSER(parse, root, text, length, source, expression)                  \
     do {                                                                                           \
         struct yk_json *(root) = NULL;                                                             \
-        yk_status yk_json_status_ = yk_json_parse((text), (length), &(root));                      \
+        yk_status yk_json_status_ = parse((text), (length), &(root));                              \
         if (yk_json_status_ == YK_OK) {                                                            \
             yk_json_status_ = (expression);                                                        \
             yk_json_destroy(root);                                                                 \
@@ -72,12 +78,13 @@ size_t yk_json_member_count(const struct yk_json *object);
 size_t yk_json_array_count(const struct yk_json *node);
 const struct yk_json *yk_json_array_at(const struct yk_json *node, size_t index);
 
-/* Returns the zero-terminated characters of a string, or NULL if the node is not a string. The
- * characters contain no other zero. */
+/* Returns the zero-terminated characters of a string, or NULL if the node is not a string or
+ * contains zeros. */
 const char *yk_json_string_value(const struct yk_json *node);
 
-/* Returns the length in bytes of a string, or 0 if the node is not a string. */
-size_t yk_json_string_length(const struct yk_json *node);
+/* Returns the bytes of a string, which may contain zeros, and sets `*length`; NULL and 0 if the
+ * node is not a string. */
+const char *yk_json_string_bytes(const struct yk_json *node, size_t *length);
 
 bool yk_json_number_value(const struct yk_json *node, double *out);
 /* Reads a number that is written as an integer, without a point or an exponent. */

@@ -397,7 +397,7 @@ yk_status yk_chunk_boundary_rules_from_tokenizer(const struct yk_tokenizer *toke
     }
     yk_tokenizer_append_file_contents(tokenizer, &file);
     yk_status status = yk_text_status(&file);
-    YK_IF_OK(yk_json_parse(yk_text_chars(&file), file.length, &root));
+    YK_IF_OK(yk_json_parse_foreign(yk_text_chars(&file), file.length, &root));
     yk_text_free(&file);
     YK_IF_OK(yk_chunk_boundary_rules_from_json(root, out));
     yk_json_destroy(root);

@@ -167,7 +167,7 @@ yk_status yk_tokenizer_parse(const char *bytes, size_t length, const char *sourc
     YK_TRY_ALLOCATED(tokenizer);
     yk_text_add_bytes(&tokenizer->file, bytes, length);
     yk_status status = yk_text_status(&tokenizer->file);
-    YK_IF_OK(yk_status_prefix_message(yk_json_parse(bytes, length, &root), source));
+    YK_IF_OK(yk_status_prefix_message(yk_json_parse_foreign(bytes, length, &root), source));
     YK_IF_OK(read_root(root, source, tokenizer));
     yk_json_destroy(root);
     YK_TRY_OR_CLEAN_UP(status, yk_tokenizer_destroy(tokenizer));

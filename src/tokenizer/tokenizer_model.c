@@ -213,11 +213,13 @@ static yk_status read_object(const struct yk_json *object, struct yk_token_map *
 static yk_status read_list(const struct yk_json *list, struct yk_token_map *map)
 {
     for (size_t i = 0; i < yk_json_array_count(list); i++) {
-        const char *token = yk_json_string_value(yk_json_array_at(yk_json_array_at(list, i), 0));
+        size_t length = 0;
+        const char *token =
+            yk_json_string_bytes(yk_json_array_at(yk_json_array_at(list, i), 0), &length);
         if (!token) {
             return yk_fail(YK_ERROR_INPUT, "vocab[%zu] must be a list of a token and its score", i);
         }
-        YK_TRY(yk_token_map_add(map, token, strlen(token), (int64_t)i));
+        YK_TRY(yk_token_map_add(map, token, length, (int64_t)i));
     }
     return YK_OK;
 }

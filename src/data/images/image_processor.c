@@ -302,7 +302,7 @@ yk_status yk_image_processor_parse(const char *text, size_t length, const char *
                                    struct yk_image_processor *processor)
 {
     struct yk_image_processor changed = *processor;
-    YK_TRY_WITH_PARSED_JSON(root, text, length, source, read_root(root, &changed));
+    YK_TRY_WITH_PARSED_FOREIGN_JSON(root, text, length, source, read_root(root, &changed));
     *processor = changed;
     return YK_OK;
 }

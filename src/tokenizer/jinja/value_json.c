@@ -53,9 +53,10 @@ yk_status yk_jinja_value_json_read(struct yk_jinja_run *run, const struct yk_jso
     bool boolean = false;
     int64_t integer = 0;
     double number = 0;
-    const char *bytes = yk_json_string_value(node);
+    size_t length = 0;
+    const char *bytes = yk_json_string_bytes(node, &length);
     if (bytes) {
-        return yk_jinja_value_new_string(run, bytes, yk_json_string_length(node), out);
+        return yk_jinja_value_new_string(run, bytes, length, out);
     }
     if (yk_json_is_array(node) || yk_json_is_object(node)) {
         return read_nested(run, node, out);
