@@ -70,12 +70,22 @@ static yk_status check_id(const struct yk_token_map *map, int64_t said, struct a
 {
     const int64_t first = yk_token_map_count(map);
     const int32_t known = yk_token_map_find_id(map, added->name, strlen(added->name));
-    const int64_t expected = known >= 0 ? known : first + tokens->new_count;
+    const int32_t earlier = yk_token_map_find_id(tokens->names, added->name, strlen(added->name));
+    const int64_t expected = earlier >= 0 ? earlier
+                             : known >= 0 ? known
+                                          : first + tokens->new_count;
     if (said != expected) {
         return yk_fail(YK_ERROR_INPUT,
                        "the id of \"%.*s\" is %" PRId64 ", but as %s it has %" PRId64, SHOWN_BYTES,
                        added->name, said,
-                       known >= 0 ? "a token of \"vocab\"" : "the next after \"vocab\"", expected);
+                       earlier >= 0 ? "an earlier added token"
+                       : known >= 0 ? "a token of \"vocab\""
+                                    : "the next after \"vocab\"",
+                       expected);
+    }
+    added->id = (int32_t)expected;
+    if (earlier >= 0) {
+        return YK_OK;
     }
     size_t ignored = 0;
     if (known < 0 && expected < YK_TOKEN_MAP_MAX_TOKENS &&
@@ -85,7 +95,6 @@ static yk_status check_id(const struct yk_token_map *map, int64_t said, struct a
     }
     YK_TRY(yk_token_map_add(tokens->names, added->name, strlen(added->name), expected));
     tokens->new_count += known < 0;
-    added->id = (int32_t)expected;
     return YK_OK;
 }
 
@@ -114,13 +123,18 @@ static yk_status read_item(const struct yk_json *node, const struct yk_token_map
     return YK_OK;
 }
 
+/* As in Hugging Face's tokenizers, the last of several tokens with the same name counts; it is
+ * special if one of them is. */
 static yk_status index_ids(struct yk_added_tokens *tokens)
 {
     const int32_t limit = yk_token_map_id_limit(tokens->names);
     YK_TRY_NEW(tokens->arena, tokens->by_id, limit);
     yk_number_fill_int32_array(tokens->by_id, limit, -1);
     for (int32_t i = 0; i < tokens->count; i++) {
-        tokens->by_id[tokens->items[i].id] = i;
+        struct added *added = &tokens->items[i];
+        int32_t *index = &tokens->by_id[added->id];
+        added->special |= *index >= 0 && tokens->items[*index].special;
+        *index = i;
     }
     return YK_OK;
 }
@@ -134,7 +148,8 @@ static yk_status make_set(const struct yk_added_tokens *tokens, bool normalized,
     for (int32_t i = 0; i < tokens->count; i++) {
         const struct added *added = &tokens->items[i];
         /* A token of which normalization leaves nothing is in no text. */
-        if (added->normalized == normalized && added->form_length > 0) {
+        if (added->normalized == normalized && added->form_length > 0 &&
+            tokens->by_id[added->id] == i) {
             names[count++] = (struct yk_token_pattern){
                 .bytes = added->form, .length = added->form_length, .number = i};
         }
