@@ -60,12 +60,18 @@ static const struct tokenizer_class {
      .mask = "<mask>"},
 };
 
-/* These have ids of their own, or languages. */
-static const char *const unsupported_classes[] = {
-    "BarthezTokenizer", "BartphoTokenizer",       "MarianTokenizer",      "MBartTokenizer",
-    "MBart50Tokenizer", "M2M100Tokenizer",        "NllbTokenizer",        "PegasusTokenizer",
-    "PLBartTokenizer",  "ReformerTokenizer",      "SeamlessM4TTokenizer", "SpeechT5Tokenizer",
-    "XGLMTokenizer",    "XLMProphetNetTokenizer",
+/* These have ids of their own, or languages. Of some, transformers write a tokenizer.json. */
+static const struct {
+    const char *name;
+    bool is_written;
+} unsupported_classes[] = {
+    {"BarthezTokenizer", true},      {"BartphoTokenizer", false},
+    {"M2M100Tokenizer", false},      {"MBart50Tokenizer", true},
+    {"MBartTokenizer", true},        {"MarianTokenizer", false},
+    {"NllbTokenizer", true},         {"PLBartTokenizer", false},
+    {"PegasusTokenizer", true},      {"ReformerTokenizer", true},
+    {"SeamlessM4TTokenizer", true},  {"SpeechT5Tokenizer", false},
+    {"XGLMTokenizer", true},         {"XLMProphetNetTokenizer", false},
 };
 
 struct conversion {
@@ -87,11 +93,13 @@ static yk_status find_class(const struct yk_tokenizer_config *config,
 {
     static const struct tokenizer_class none = {.frame = FRAME_NONE};
     for (size_t i = 0; i < sizeof unsupported_classes / sizeof *unsupported_classes; i++) {
-        if (strcmp(config->class_name, unsupported_classes[i]) == 0) {
+        if (strcmp(config->class_name, unsupported_classes[i].name) == 0) {
             return yk_fail(YK_ERROR_INPUT,
-                           "the ids of a %s are not supported without a tokenizer.json, which "
-                           "transformers write with save_pretrained()",
-                           unsupported_classes[i]);
+                           "the ids of a %s are not supported without a tokenizer.json%s",
+                           unsupported_classes[i].name,
+                           unsupported_classes[i].is_written
+                               ? ", which transformers write with save_pretrained()"
+                               : "; learn one for the texts with yoke tokenize --learn");
         }
     }
     *out = &none;

@@ -106,7 +106,7 @@ const char *yk_tokenizer_files_find(const char *folder)
     return file ? file->name : NULL;
 }
 
-/* The format of a file that is named itself: any .model is one of SentencePiece. */
+/* The format of a file that is named itself: any .model or .spm is one of SentencePiece. */
 static converter find_converter(const char *name, const char *folder)
 {
     for (size_t i = 0; i < FILE_COUNT; i++) {
@@ -115,7 +115,9 @@ static converter find_converter(const char *name, const char *folder)
             return files[i].convert;
         }
     }
-    return yk_text_ends_with(name, ".model") ? convert_sentencepiece : NULL;
+    return yk_text_ends_with(name, ".model") || yk_text_ends_with(name, ".spm")
+               ? convert_sentencepiece
+               : NULL;
 }
 
 static yk_status convert(struct source *source, converter convert_file, struct yk_text *out)
