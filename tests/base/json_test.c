@@ -38,6 +38,24 @@ static void files_of_other_tools_may_have_large_integers_and_repeated_names(void
     assert_int_equal(yk_json_parse_foreign("{", 1, &root), YK_ERROR_INPUT);
 }
 
+static void strings_of_files_of_other_tools_may_contain_zeros(void **state)
+{
+    (void)state;
+    static const char text[] = "[\"a\\u0000b\", \"ab\", 3]";
+    struct yk_json *root = NULL;
+    size_t length = 0;
+    assert_ok(yk_json_parse_foreign(text, strlen(text), &root));
+    assert_null(yk_json_string_value(yk_json_array_at(root, 0)));
+    assert_memory_equal(yk_json_string_bytes(yk_json_array_at(root, 0), &length), "a\0b", 4);
+    assert_int_equal(length, 3);
+    assert_string_equal(yk_json_string_value(yk_json_array_at(root, 1)), "ab");
+    assert_string_equal(yk_json_string_bytes(yk_json_array_at(root, 1), &length), "ab");
+    assert_int_equal(length, 2);
+    assert_null(yk_json_string_bytes(yk_json_array_at(root, 2), &length));
+    assert_int_equal(length, 0);
+    yk_json_destroy(root);
+}
+
 static void members_and_elements_are_found(void **state)
 {
     (void)state;
@@ -189,6 +207,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_of_other_tools_may_have_large_integers_and_repeated_names),
+        cmocka_unit_test(strings_of_files_of_other_tools_may_contain_zeros),
         cmocka_unit_test(members_and_elements_are_found),
         cmocka_unit_test(what_is_not_there_is_null),
         cmocka_unit_test(members_are_met_in_the_order_of_the_file),

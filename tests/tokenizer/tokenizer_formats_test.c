@@ -180,6 +180,36 @@ static void classes_with_ids_of_their_own_are_refused(void **state)
     assert_fails(yk_tokenizer_open(folder, &tokenizer), YK_ERROR_INPUT, message);
 }
 
+static void classes_without_a_tokenizer_json_are_refused(void **state)
+{
+    (void)state;
+    struct yk_tokenizer *tokenizer = NULL;
+    static const char config[] = "{\"tokenizer_class\": \"MarianTokenizer\"}";
+    char message[512];
+    (void)support_scratch_write_text("tokenizer_config.json", config);
+    const char *path =
+        support_scratch_write("source.spm", UNKNOWN TOKEN_A, sizeof UNKNOWN TOKEN_A - 1);
+    (void)snprintf(message, sizeof message,
+                   "%s: the ids of a MarianTokenizer are not supported without a tokenizer.json; "
+                   "learn one for the texts with yoke tokenize --learn",
+                   path);
+    assert_fails(yk_tokenizer_open(path, &tokenizer), YK_ERROR_INPUT, message);
+}
+
+/* transformers write it for every tokenizer without a limit. */
+static void a_length_beyond_64_bits_in_a_config_is_read(void **state)
+{
+    (void)state;
+    struct yk_tokenizer *tokenizer = NULL;
+    static const char config[] = "{\"model_max_length\": 1000000000000000019884624838656}";
+    (void)support_scratch_write_text("tokenizer_config.json", config);
+    assert_ok(yk_tokenizer_open(
+        support_scratch_write("tokenizer.model", UNKNOWN TOKEN_A, sizeof UNKNOWN TOKEN_A - 1),
+        &tokenizer));
+    assert_int_equal(yk_tokenizer_vocabulary_size(tokenizer), 2);
+    yk_tokenizer_destroy(tokenizer);
+}
+
 static void lines_of_merges_are_checked(void **state)
 {
     (void)state;
@@ -221,6 +251,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(models_with_impossible_tokens_end_with_a_sentence,
                                         support_scratch_make, support_scratch_drop),
         cmocka_unit_test_setup_teardown(classes_with_ids_of_their_own_are_refused,
+                                        support_scratch_make, support_scratch_drop),
+        cmocka_unit_test_setup_teardown(a_length_beyond_64_bits_in_a_config_is_read,
+                                        support_scratch_make, support_scratch_drop),
+        cmocka_unit_test_setup_teardown(classes_without_a_tokenizer_json_are_refused,
                                         support_scratch_make, support_scratch_drop),
         cmocka_unit_test_setup_teardown(lines_of_merges_are_checked, support_scratch_make,
                                         support_scratch_drop),

@@ -223,6 +223,57 @@ static void ids_of_nothing_and_special_tokens_are_left_out(void **state)
     yk_tokenizer_destroy(tokenizer);
 }
 
+/* The expected values are those of tokenizers 0.23.2. */
+static void the_last_of_added_tokens_with_one_name_counts(void **state)
+{
+    (void)state;
+#define TOKEN(words) "{\"id\": 4, \"content\": \"x\", " words "}"
+#define TWICE(first, second)                                                                       \
+    "{" BYTE_LEVEL ", " MODEL ", \"added_tokens\": [" TOKEN(first) ", " TOKEN(second) "]}"
+    static const int32_t stripped[] = {2, 4, 3, 0};
+    static const int32_t whole[] = {2, 3, 4, 3, 0};
+    struct yk_tokenizer *tokenizer =
+        read_json(TWICE("\"special\": true, \"normalized\": false",
+                        "\"special\": false, \"normalized\": false, \"lstrip\": true"));
+    assert_ids(tokenizer, "ab x a", YK_ADD_SPECIAL_TOKENS_NO, stripped, 4);
+    assert_decoded(tokenizer, stripped, 4, true, "ab \xc4\xa0 a");
+    assert_int_equal(yk_tokenizer_vocabulary_size(tokenizer), 5);
+    yk_tokenizer_destroy(tokenizer);
+    tokenizer = read_json(TWICE("\"special\": false, \"normalized\": true, \"lstrip\": true",
+                                "\"special\": true, \"normalized\": false"));
+    assert_ids(tokenizer, "ab x a", YK_ADD_SPECIAL_TOKENS_NO, whole, 5);
+    assert_decoded(tokenizer, whole, 5, true, "ab \xc4\xa0 \xc4\xa0 a");
+    yk_tokenizer_destroy(tokenizer);
+#undef TWICE
+#undef TOKEN
+}
+
+/* As above, for a text with zeros. */
+static void tokens_may_contain_zeros(void **state)
+{
+    (void)state;
+    static const char text[] = {'a', 0, 0, 'b'};
+    static const int32_t expected[] = {3, 2, 0};
+    struct yk_tokenizer *tokenizer =
+        read_json("{\"model\": {\"type\": \"Unigram\", \"unk_id\": 0, \"vocab\": ["
+                  "[\"<unk>\", 0], [\"a\", -1], [\"\\u0000\", -2], [\"a\\u0000\", -2.5]]}}");
+    struct yk_tokenizer_encoder *encoder = NULL;
+    struct yk_token_ids ids = {0};
+    struct yk_text decoded = {0};
+    assert_ok(yk_tokenizer_encoder_create(tokenizer, &encoder));
+    assert_ok(
+        yk_tokenizer_encode(encoder, text, sizeof text, "text", YK_ADD_SPECIAL_TOKENS_NO, &ids));
+    assert_int_equal(ids.count, 3);
+    assert_memory_equal(ids.items, expected, sizeof expected);
+    assert_ok(yk_tokenizer_decode(tokenizer, expected, 3, false, &decoded));
+    assert_int_equal(decoded.length, strlen("a. . <unk>"));
+    assert_memory_equal(decoded.bytes, "a\0 \0 <unk>", decoded.length);
+    yk_text_free(&decoded);
+    yk_token_ids_free(&ids);
+    yk_tokenizer_encoder_destroy(encoder);
+    yk_tokenizer_destroy(tokenizer);
+}
+
 static void special_tokens_are_added_around_a_text_where_asked_for(void **state)
 {
     (void)state;
@@ -343,7 +394,7 @@ static void hostile_added_tokens_are_refused(void **state)
     refuse(ADDED("[{\"id\": 4, \"content\": \"ab\"}]"),
            "t.json: added_tokens: the id of \"ab\" is 4, but as a token of \"vocab\" it has 2");
     refuse(ADDED("[{\"id\": 4, \"content\": \"x\"}, {\"id\": 5, \"content\": \"x\"}]"),
-           "t.json: added_tokens: the token \"x\" stands there twice");
+           "t.json: added_tokens: the id of \"x\" is 5, but as an earlier added token it has 4");
     refuse(ADDED("[{\"id\": 4}]"),
            "t.json: added_tokens: this must be an object with a \"content\"");
     refuse(ADDED("[{\"id\": 4, \"content\": \"x\", \"special\": 1}]"),
@@ -382,6 +433,8 @@ int main(void)
         cmocka_unit_test(text_must_be_utf8_but_may_hold_zeros),
         cmocka_unit_test(bytes_that_are_no_utf8_are_replaced),
         cmocka_unit_test(ids_of_nothing_and_special_tokens_are_left_out),
+        cmocka_unit_test(the_last_of_added_tokens_with_one_name_counts),
+        cmocka_unit_test(tokens_may_contain_zeros),
         cmocka_unit_test(special_tokens_are_added_around_a_text_where_asked_for),
         cmocka_unit_test_setup_teardown(a_folder_gives_its_tokenizer, support_scratch_make,
                                         support_scratch_drop),

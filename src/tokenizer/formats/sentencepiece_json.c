@@ -65,13 +65,11 @@ static const struct {
     const char *name;
     bool is_written;
 } unsupported_classes[] = {
-    {"BarthezTokenizer", true},      {"BartphoTokenizer", false},
-    {"M2M100Tokenizer", false},      {"MBart50Tokenizer", true},
-    {"MBartTokenizer", true},        {"MarianTokenizer", false},
-    {"NllbTokenizer", true},         {"PLBartTokenizer", false},
-    {"PegasusTokenizer", true},      {"ReformerTokenizer", true},
-    {"SeamlessM4TTokenizer", true},  {"SpeechT5Tokenizer", false},
-    {"XGLMTokenizer", true},         {"XLMProphetNetTokenizer", false},
+    {"BarthezTokenizer", true},  {"BartphoTokenizer", false},       {"M2M100Tokenizer", false},
+    {"MBart50Tokenizer", true},  {"MBartTokenizer", true},          {"MarianTokenizer", false},
+    {"NllbTokenizer", true},     {"PLBartTokenizer", false},        {"PegasusTokenizer", true},
+    {"ReformerTokenizer", true}, {"SeamlessM4TTokenizer", true},    {"SpeechT5Tokenizer", false},
+    {"XGLMTokenizer", true},     {"XLMProphetNetTokenizer", false},
 };
 
 struct conversion {

@@ -269,7 +269,7 @@ static yk_status parse_file(size_t index, const char *path, const struct yk_text
                             struct collection *all)
 {
     YK_TRY_WITH_PARSED_FOREIGN_JSON(root, yk_text_chars(text), text->length, path,
-                            files[index].read(all, root));
+                                    files[index].read(all, root));
     return YK_OK;
 }
 

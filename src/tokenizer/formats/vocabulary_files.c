@@ -257,8 +257,8 @@ static yk_status convert_bpe(struct conversion *c, const struct yk_text *vocabul
     if (memchr(yk_text_chars(merges), '\0', merges->length)) {
         return yk_fail(YK_ERROR_INPUT, MERGES_FILE ": there is a zero in it");
     }
-    YK_TRY_WITH_PARSED_FOREIGN_JSON(root, yk_text_chars(vocabulary), vocabulary->length, VOCABULARY_JSON,
-                            read_vocabulary(c, root));
+    YK_TRY_WITH_PARSED_FOREIGN_JSON(root, yk_text_chars(vocabulary), vocabulary->length,
+                                    VOCABULARY_JSON, read_vocabulary(c, root));
     YK_TRY(add_class_tokens(c));
     YK_TRY(yk_tokenizer_json_add_config(&c->added, c->config, c->vocabulary, c->arena));
     return write_bpe(c, merges);
