@@ -9,6 +9,7 @@
 #include "data/instructions.h"
 #include "data/text_reader.h"
 #include "data/token_shard.h"
+#include "tokenizer/tokenizer_encoder.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -156,9 +157,10 @@ static yk_status encode_all(struct yk_corpus *corpus, const struct yk_corpus_req
     YK_TRY(choose_tokenizer(corpus, request, joined));
     yk_status status = yk_tokenizer_encoder_create(corpus->tokenizer, &encoder);
     for (int32_t i = 0; status == YK_OK && i < joined->count; i++) {
-        status = yk_tokenizer_encode(encoder, yk_text_chars(&joined->text) + joined->starts[i],
-                                     joined->starts[i + 1] - joined->starts[i], joined->paths[i],
-                                     YK_ADD_SPECIAL_TOKENS_NO, &ids);
+        status =
+            yk_tokenizer_encoder_encode(encoder, yk_text_chars(&joined->text) + joined->starts[i],
+                                        joined->starts[i + 1] - joined->starts[i], joined->paths[i],
+                                        YK_ADD_SPECIAL_TOKENS_NO, &ids);
     }
     YK_IF_OK(store_ids(corpus, &ids));
     yk_tokenizer_encoder_destroy(encoder);

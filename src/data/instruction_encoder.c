@@ -11,8 +11,8 @@ static yk_status find_ends(struct yk_instruction_encoder *encoder)
 {
     const int32_t begin_id = yk_tokenizer_find_role_id(encoder->tokenizer, YK_TOKEN_BEGIN);
     struct yk_token_ids frame = {0};
-    const yk_status status = yk_tokenizer_encode(encoder->encoder, "", 0, "an empty text",
-                                                 YK_ADD_SPECIAL_TOKENS_YES, &frame);
+    const yk_status status = yk_tokenizer_encoder_encode(encoder->encoder, "", 0, "an empty text",
+                                                         YK_ADD_SPECIAL_TOKENS_YES, &frame);
     const bool framed = status == YK_OK && frame.count > 0 && frame.items[0] == begin_id;
     encoder->begin_id = framed ? begin_id : -1;
     encoder->end_id = yk_tokenizer_find_role_id(encoder->tokenizer, YK_TOKEN_END);
@@ -59,8 +59,8 @@ static yk_status add_text(struct yk_instruction_encoder *encoder, const char *te
                           const char *source)
 {
     yk_text_add(&encoder->text, text);
-    return yk_tokenizer_encode(encoder->encoder, text, strlen(text), source,
-                               YK_ADD_SPECIAL_TOKENS_NO, &encoder->ids);
+    return yk_tokenizer_encoder_encode(encoder->encoder, text, strlen(text), source,
+                                       YK_ADD_SPECIAL_TOKENS_NO, &encoder->ids);
 }
 
 /* Adds the prompt and its completion, which is part of the loss. */

@@ -13,7 +13,7 @@
 #include "tokenizer/chat_encoder.h"
 #include "tokenizer/chat_template.h"
 #include "tokenizer/token_ids.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/tokenizer_encoder.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "data/lines.h"
 #include "tokenizer/token_ids.h"
+#include "tokenizer/tokenizer_encoder.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -64,8 +65,8 @@ static yk_status encode(struct side *side, int64_t number, struct yk_token_ids *
     const int64_t before = out->count;
     yk_text_addf(&place, "%s:%" PRId64, side->path, number + 1);
     yk_status status = yk_text_status(&place);
-    YK_IF_OK(yk_tokenizer_encode(side->encoder, line, side->lines->lengths[number],
-                                 yk_text_chars(&place), YK_ADD_SPECIAL_TOKENS_NO, out));
+    YK_IF_OK(yk_tokenizer_encoder_encode(side->encoder, line, side->lines->lengths[number],
+                                         yk_text_chars(&place), YK_ADD_SPECIAL_TOKENS_NO, out));
     yk_text_free(&place);
     YK_TRY(status);
     if (out->count > before) {

@@ -58,11 +58,11 @@ yk_status yk_chat_encoder_encode(struct yk_chat_encoder *encoder,
         return YK_OK;
     }
     if (!request->mask) { /* places take time */
-        return yk_tokenizer_encode(encoder->tokenizer, yk_text_chars(text), text->length, source,
-                                   YK_ADD_SPECIAL_TOKENS_NO, &encoder->ids);
+        return yk_tokenizer_encoder_encode(encoder->tokenizer, yk_text_chars(text), text->length,
+                                           source, YK_ADD_SPECIAL_TOKENS_NO, &encoder->ids);
     }
-    YK_TRY(yk_tokenizer_encode_with_offsets(encoder->tokenizer, yk_text_chars(text), text->length,
-                                            source, YK_ADD_SPECIAL_TOKENS_NO, &encoder->ids,
-                                            &encoder->spans));
+    YK_TRY(yk_tokenizer_encoder_encode_with_offsets(encoder->tokenizer, yk_text_chars(text),
+                                                    text->length, source, YK_ADD_SPECIAL_TOKENS_NO,
+                                                    &encoder->ids, &encoder->spans));
     return mark(encoder, request);
 }

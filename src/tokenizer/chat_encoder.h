@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "tokenizer/chat_mask.h"
 #include "tokenizer/chat_template.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/tokenizer_encoder.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -59,6 +59,8 @@
 
 #include "base/status.h"
 #include "tokenizer/chat_template.h"
+#include "tokenizer/token_ids.h"
+#include "tokenizer/token_spans.h"
 #include "tokenizer/tokenizer.h"
 
 #include <stdbool.h>

@@ -1,6 +1,7 @@
 #include "tokenizer/chat_template.h"
 
 #include "base/json_node.h"
+#include "tokenizer/tokenizer_encoder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -187,10 +188,11 @@ static bool recognizes_token(const struct yk_tokenizer *tokenizer,
 {
     struct yk_token_ids found = {0};
     const int32_t id = yk_tokenizer_find_token_id(tokenizer, name);
-    const bool recognized = id >= 0 &&
-                            yk_tokenizer_encode(encoder, name, strlen(name), name,
-                                                YK_ADD_SPECIAL_TOKENS_NO, &found) == YK_OK &&
-                            found.count == 1 && found.items[0] == id;
+    const bool recognized =
+        id >= 0 &&
+        yk_tokenizer_encoder_encode(encoder, name, strlen(name), name, YK_ADD_SPECIAL_TOKENS_NO,
+                                    &found) == YK_OK &&
+        found.count == 1 && found.items[0] == id;
     yk_token_ids_free(&found);
     return recognized;
 }

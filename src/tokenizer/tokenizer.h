@@ -11,14 +11,16 @@
  * each call. How long samples are is up to the samplers of src/data, and what was encoded for a
  * file on disk must not depend on what some earlier training had set.
  *
- * A tokenizer is immutable: any number of threads may share it. Each thread needs its own encoder.
+ * A tokenizer is immutable: any number of threads may share it. Each thread needs its own encoder
+ * (tokenizer/tokenizer_encoder.h).
  *
  * Files of this folder:
  *   normalizer with normalizers/, pre_tokenizer with        components of tokenizer.json
  *   pre_tokenizers/, post_processor, token_decoder,
  *   added_tokens
  *   aligned_text, text_pattern                              what these components work on
- *   model                                                   the models:
+ *   tokenizer_encoder, tokenizer_parts.h                    a tokenizer at work
+ *   tokenizer_model                                         the models:
  *   bpe, bpe_merge.c, unigram, wordpiece, wordlevel,
  *   character_vocabulary, word_cache
  *   token_ids, token_spans, token_map, token_matcher.c,     collections of tokens
@@ -37,10 +39,7 @@
 #include "base/text.h"
 #include "tokenizer/character_vocabulary.h"
 #include "tokenizer/chat_files.h"
-#include "tokenizer/token_ids.h"
-#include "tokenizer/token_spans.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -114,42 +113,5 @@ const char *yk_tokenizer_file_name(const struct yk_tokenizer *tokenizer);
  */
 yk_status yk_tokenizer_decode(const struct yk_tokenizer *tokenizer, const int32_t *ids,
                               int64_t count, bool skip_special, struct yk_text *out) YK_MUST_USE;
-
-/* The memory that one thread needs to encode texts. The tokenizer must outlive the encoder. */
-struct yk_tokenizer_encoder;
-
-yk_status yk_tokenizer_encoder_create(const struct yk_tokenizer *tokenizer,
-                                      struct yk_tokenizer_encoder **out) YK_MUST_USE;
-void yk_tokenizer_encoder_destroy(struct yk_tokenizer_encoder *encoder);
-
-/* Sets a flag that stops the encoder: encoding fails with YK_ERROR_STOPPED once `*stop` is true.
- * NULL means: no flag. */
-void yk_tokenizer_encoder_set_stop_flag(struct yk_tokenizer_encoder *encoder,
-                                        const atomic_bool *stop);
-
-enum yk_add_special_tokens {
-    YK_ADD_SPECIAL_TOKENS_NO,
-    YK_ADD_SPECIAL_TOKENS_YES, /* add the tokens of the post-processor, such as [CLS] and [SEP] */
-};
-
-/*
- * Converts UTF-8 text to tokens and appends them to `out`. Added tokens inside the text are
- * recognized as in Hugging Face's tokenizers. Fails if the text is not UTF-8, or if a character
- * tokenizer lacks a character. The message then begins with `source`, line and column.
- */
-yk_status yk_tokenizer_encode(struct yk_tokenizer_encoder *encoder, const char *text, size_t length,
-                              const char *source, enum yk_add_special_tokens special,
-                              struct yk_token_ids *out) YK_MUST_USE;
-
-/*
- * Does the same and also appends to `spans`, for each token, the bytes of `text` that it stands
- * for: Hugging Face's "offsets", counted in bytes instead of characters. Tokens that the
- * post-processor adds have the span {0, 0}. Takes several times as long as yk_tokenizer_encode().
- */
-yk_status yk_tokenizer_encode_with_offsets(struct yk_tokenizer_encoder *encoder, const char *text,
-                                           size_t length, const char *source,
-                                           enum yk_add_special_tokens special,
-                                           struct yk_token_ids *out,
-                                           struct yk_token_spans *spans) YK_MUST_USE;
 
 #endif

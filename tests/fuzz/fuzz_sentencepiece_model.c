@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "tokenizer/formats/sentencepiece_json.h"
 #include "tokenizer/formats/sentencepiece_model.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/tokenizer_encoder.h"
 
 #include <string.h>
 
@@ -20,8 +20,8 @@ static void check_tokenizer(const struct yk_tokenizer *tokenizer)
     struct yk_token_ids ids = {0};
     struct yk_text decoded = {0};
     fuzz_expect(yk_tokenizer_encoder_create(tokenizer, &encoder) == YK_OK, "there is memory");
-    if (yk_tokenizer_encode(encoder, text, strlen(text), "text", YK_ADD_SPECIAL_TOKENS_YES, &ids) ==
-        YK_OK) {
+    if (yk_tokenizer_encoder_encode(encoder, text, strlen(text), "text", YK_ADD_SPECIAL_TOKENS_YES,
+                                    &ids) == YK_OK) {
         for (int64_t i = 0; i < ids.count; i++) {
             fuzz_expect(ids.items[i] >= 0 && ids.items[i] < yk_tokenizer_vocabulary_size(tokenizer),
                         "tokens are below the count");

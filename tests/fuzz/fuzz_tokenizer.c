@@ -5,7 +5,7 @@
 #include "fuzz/fuzz.h"
 
 #include "base/text.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/tokenizer_encoder.h"
 
 #include <string.h>
 
@@ -26,8 +26,9 @@ static void check_spans(struct yk_tokenizer_encoder *encoder, const char *text, 
 {
     struct yk_token_ids ids = {0};
     struct yk_token_spans spans = {0};
-    fuzz_expect(yk_tokenizer_encode_with_offsets(encoder, text, length, "text",
-                                                 YK_ADD_SPECIAL_TOKENS_YES, &ids, &spans) == YK_OK,
+    fuzz_expect(yk_tokenizer_encoder_encode_with_offsets(encoder, text, length, "text",
+                                                         YK_ADD_SPECIAL_TOKENS_YES, &ids,
+                                                         &spans) == YK_OK,
                 "spans are no reason to fail");
     fuzz_expect(ids.count == expected->count && spans.count == ids.count &&
                     (ids.count == 0 || memcmp(ids.items, expected->items,
@@ -47,10 +48,10 @@ static void check_text(const struct yk_tokenizer *tokenizer, const char *text, s
     struct yk_token_ids plain = {0};
     struct yk_token_ids again = {0};
     fuzz_expect(yk_tokenizer_encoder_create(tokenizer, &encoder) == YK_OK, "there is memory");
-    const yk_status status =
-        yk_tokenizer_encode(encoder, text, length, "text", YK_ADD_SPECIAL_TOKENS_NO, &plain);
-    fuzz_expect(yk_tokenizer_encode(encoder, text, length, "text", YK_ADD_SPECIAL_TOKENS_NO,
-                                    &again) == status,
+    const yk_status status = yk_tokenizer_encoder_encode(encoder, text, length, "text",
+                                                         YK_ADD_SPECIAL_TOKENS_NO, &plain);
+    fuzz_expect(yk_tokenizer_encoder_encode(encoder, text, length, "text", YK_ADD_SPECIAL_TOKENS_NO,
+                                            &again) == status,
                 "the second time is like the first");
     if (status == YK_OK) {
         fuzz_expect(
@@ -64,8 +65,8 @@ static void check_text(const struct yk_tokenizer *tokenizer, const char *text, s
                         "tokens are below the count");
         }
         again.count = 0;
-        fuzz_expect(yk_tokenizer_encode(encoder, text, length, "text", YK_ADD_SPECIAL_TOKENS_YES,
-                                        &again) == YK_OK,
+        fuzz_expect(yk_tokenizer_encoder_encode(encoder, text, length, "text",
+                                                YK_ADD_SPECIAL_TOKENS_YES, &again) == YK_OK,
                     "a frame is no reason to fail");
         check_spans(encoder, text, length, &again);
         check_decoded(tokenizer, &again);

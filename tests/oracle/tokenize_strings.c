@@ -14,7 +14,7 @@
  * A string that cannot be encoded has −1 ids; its decoded strings are the error message.
  */
 #include "support/support.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/tokenizer_encoder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,10 +95,10 @@ static yk_status encode(const struct request *request, const char *text, size_t 
                         struct answer *out)
 {
     return request->spans
-               ? yk_tokenizer_encode_with_offsets(request->encoder, text, length, "string",
-                                                  request->special, &out->ids, &out->spans)
-               : yk_tokenizer_encode(request->encoder, text, length, "string", request->special,
-                                     &out->ids);
+               ? yk_tokenizer_encoder_encode_with_offsets(request->encoder, text, length, "string",
+                                                          request->special, &out->ids, &out->spans)
+               : yk_tokenizer_encoder_encode(request->encoder, text, length, "string",
+                                             request->special, &out->ids);
 }
 
 static void process(const struct request *request, const char *text, size_t length, size_t index,

@@ -1,7 +1,7 @@
 #include "support/support.h"
 
 #include "tokenizer/bpe_file.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/tokenizer_encoder.h"
 
 #include <string.h>
 
@@ -38,7 +38,8 @@ static void assert_frame(const char *style_name, const char *before, const char 
     learn(yk_bpe_file_find_preset(style_name), &file);
     assert_ok(yk_tokenizer_parse(file.bytes, file.length, "learned", &tokenizer));
     assert_ok(yk_tokenizer_encoder_create(tokenizer, &encoder));
-    assert_ok(yk_tokenizer_encode(encoder, " yoke", 5, "text", YK_ADD_SPECIAL_TOKENS_YES, &ids));
+    assert_ok(
+        yk_tokenizer_encoder_encode(encoder, " yoke", 5, "text", YK_ADD_SPECIAL_TOKENS_YES, &ids));
     int64_t at = 0;
     if (before) {
         assert_int_equal(ids.items[at++], yk_tokenizer_find_token_id(tokenizer, before));
@@ -77,8 +78,8 @@ static void a_text_comes_back_from_its_tokens(void **state)
         learn(yk_bpe_file_preset_at(i), &file);
         assert_ok(yk_tokenizer_parse(file.bytes, file.length, "learned", &tokenizer));
         assert_ok(yk_tokenizer_encoder_create(tokenizer, &encoder));
-        assert_ok(yk_tokenizer_encode(encoder, text, strlen(text), "text", YK_ADD_SPECIAL_TOKENS_NO,
-                                      &ids));
+        assert_ok(yk_tokenizer_encoder_encode(encoder, text, strlen(text), "text",
+                                              YK_ADD_SPECIAL_TOKENS_NO, &ids));
         assert_ok(yk_tokenizer_decode(tokenizer, ids.items, ids.count, false, &back));
         assert_string_equal(yk_text_chars(&back), text);
         yk_token_ids_free(&ids);

@@ -4,6 +4,7 @@
 #include "base/random.h"
 #include "tokenizer/bpe_file.h"
 #include "tokenizer/chunk_boundary.h"
+#include "tokenizer/tokenizer_encoder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +93,8 @@ static void make_text(struct yk_random *random, struct yk_text *out)
 static void encode(struct yk_tokenizer_encoder *encoder, const char *text, size_t length,
                    struct yk_token_ids *out)
 {
-    assert_ok(yk_tokenizer_encode(encoder, text, length, "text", YK_ADD_SPECIAL_TOKENS_NO, out));
+    assert_ok(
+        yk_tokenizer_encoder_encode(encoder, text, length, "text", YK_ADD_SPECIAL_TOKENS_NO, out));
 }
 
 /* Cuts the text at every place that is found for one of its beginnings; returns how many. */

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "tokenizer/formats/tokenizer_files.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/tokenizer_encoder.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -50,8 +50,8 @@ static void check_case(const char *folder, const struct yk_tokenizer *tokenizer,
     struct yk_token_ids ids = {0};
     struct yk_text decoded = {0};
     assert_non_null(text);
-    assert_ok(
-        yk_tokenizer_encode(encoder, text, strlen(text), folder, YK_ADD_SPECIAL_TOKENS_YES, &ids));
+    assert_ok(yk_tokenizer_encoder_encode(encoder, text, strlen(text), folder,
+                                          YK_ADD_SPECIAL_TOKENS_YES, &ids));
     check_ids(folder, text, &ids, yk_json_array_at(node, 1));
     assert_ok(yk_tokenizer_decode(tokenizer, ids.items, ids.count, false, &decoded));
     if (expected && strcmp(yk_text_chars(&decoded), expected) != 0) {

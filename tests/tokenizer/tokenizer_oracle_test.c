@@ -4,7 +4,7 @@
 #include "support/support.h"
 
 #include "base/file.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/tokenizer_encoder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -133,8 +133,9 @@ static void check_spans(struct oracle *oracle, const char *line, const struct yk
     struct yk_token_spans given = {0};
     struct yk_token_ids given_ids = {0};
     add_spans(words, &expected);
-    assert_ok(yk_tokenizer_encode_with_offsets(oracle->encoder, yk_text_chars(text), text->length,
-                                               line, YK_ADD_SPECIAL_TOKENS_NO, &given_ids, &given));
+    assert_ok(yk_tokenizer_encoder_encode_with_offsets(oracle->encoder, yk_text_chars(text),
+                                                       text->length, line, YK_ADD_SPECIAL_TOKENS_NO,
+                                                       &given_ids, &given));
     check_ids(line, &given_ids, ids);
     assert_int_equal(given.count, expected.count);
     for (int64_t i = 0; expected.items && i < given.count; i++) {
@@ -174,8 +175,8 @@ static void check_case(struct oracle *oracle, char *line)
         unescape(fields[3], &texts[3]);
     }
     add_ids(fields[1], &expected);
-    assert_ok(yk_tokenizer_encode(oracle->encoder, yk_text_chars(&texts[0]), texts[0].length, line,
-                                  YK_ADD_SPECIAL_TOKENS_NO, &given));
+    assert_ok(yk_tokenizer_encoder_encode(oracle->encoder, yk_text_chars(&texts[0]),
+                                          texts[0].length, line, YK_ADD_SPECIAL_TOKENS_NO, &given));
     check_ids(line, &given, &expected);
     check_decoded(oracle, line, &given, false, &texts[2]);
     check_decoded(oracle, line, &given, true, &texts[3]);
@@ -187,8 +188,9 @@ static void check_case(struct oracle *oracle, char *line)
     yk_token_ids_add_all(&framed, expected.items, expected.count);
     yk_token_ids_add_all(&framed, oracle->behind.items, oracle->behind.count);
     given.count = 0;
-    assert_ok(yk_tokenizer_encode(oracle->encoder, yk_text_chars(&texts[0]), texts[0].length, line,
-                                  YK_ADD_SPECIAL_TOKENS_YES, &given));
+    assert_ok(yk_tokenizer_encoder_encode(oracle->encoder, yk_text_chars(&texts[0]),
+                                          texts[0].length, line, YK_ADD_SPECIAL_TOKENS_YES,
+                                          &given));
     check_ids(line, &given, &framed);
     for (int i = 0; i < FIELDS; i++) {
         yk_text_free(&texts[i]);

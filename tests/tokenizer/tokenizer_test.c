@@ -1,7 +1,7 @@
 #include "support/files/scratch.h"
 #include "support/support.h"
 
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/tokenizer_encoder.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static struct yk_token_ids encode(const struct yk_tokenizer *tokenizer, const ch
     struct yk_tokenizer_encoder *encoder = NULL;
     struct yk_token_ids ids = {0};
     assert_ok(yk_tokenizer_encoder_create(tokenizer, &encoder));
-    assert_ok(yk_tokenizer_encode(encoder, text, strlen(text), "text", framing, &ids));
+    assert_ok(yk_tokenizer_encoder_encode(encoder, text, strlen(text), "text", framing, &ids));
     yk_tokenizer_encoder_destroy(encoder);
     return ids;
 }
@@ -142,9 +142,9 @@ static void characters_are_a_tokenizer_too(void **state)
     assert_ids(tokenizer, "ba\n", YK_ADD_SPECIAL_TOKENS_YES, (int32_t[]){2, 1, 0}, 3);
     assert_decoded(tokenizer, (int32_t[]){2, -1, 3, 1}, 4, true, "ba");
     assert_ok(yk_tokenizer_encoder_create(tokenizer, &encoder));
-    assert_fails(
-        yk_tokenizer_encode(encoder, "ab\nac", 5, "new.txt", YK_ADD_SPECIAL_TOKENS_NO, &ids),
-        YK_ERROR_INPUT, "new.txt:2:2: \"c\" (U+0063) is not in the vocabulary");
+    assert_fails(yk_tokenizer_encoder_encode(encoder, "ab\nac", 5, "new.txt",
+                                             YK_ADD_SPECIAL_TOKENS_NO, &ids),
+                 YK_ERROR_INPUT, "new.txt:2:2: \"c\" (U+0063) is not in the vocabulary");
     yk_tokenizer_encoder_destroy(encoder);
     yk_token_ids_free(&ids);
     yk_text_free(&words);
@@ -159,14 +159,15 @@ static void text_must_be_utf8_but_may_hold_zeros(void **state)
     struct yk_tokenizer_encoder *encoder = NULL;
     struct yk_token_ids ids = {0};
     assert_ok(yk_tokenizer_encoder_create(tokenizer, &encoder));
-    assert_fails(
-        yk_tokenizer_encode(encoder, "a\nb\xff", 4, "new.txt", YK_ADD_SPECIAL_TOKENS_NO, &ids),
-        YK_ERROR_INPUT, "new.txt:2:2: byte 0xff is not UTF-8; convert the text first");
-    assert_fails(
-        yk_tokenizer_encode(encoder, "a\0\xc3", 3, "new.txt", YK_ADD_SPECIAL_TOKENS_NO, &ids),
-        YK_ERROR_INPUT, "new.txt:1:3: byte 0xc3 is not UTF-8; convert the text first");
+    assert_fails(yk_tokenizer_encoder_encode(encoder, "a\nb\xff", 4, "new.txt",
+                                             YK_ADD_SPECIAL_TOKENS_NO, &ids),
+                 YK_ERROR_INPUT, "new.txt:2:2: byte 0xff is not UTF-8; convert the text first");
+    assert_fails(yk_tokenizer_encoder_encode(encoder, "a\0\xc3", 3, "new.txt",
+                                             YK_ADD_SPECIAL_TOKENS_NO, &ids),
+                 YK_ERROR_INPUT, "new.txt:1:3: byte 0xc3 is not UTF-8; convert the text first");
     ids.count = 0;
-    assert_ok(yk_tokenizer_encode(encoder, "a\0b", 3, "new.txt", YK_ADD_SPECIAL_TOKENS_NO, &ids));
+    assert_ok(
+        yk_tokenizer_encoder_encode(encoder, "a\0b", 3, "new.txt", YK_ADD_SPECIAL_TOKENS_NO, &ids));
     assert_int_equal(ids.count, 2); /* this one has no token for a zero */
     yk_token_ids_free(&ids);
     yk_tokenizer_encoder_destroy(encoder);
@@ -261,8 +262,8 @@ static void tokens_may_contain_zeros(void **state)
     struct yk_token_ids ids = {0};
     struct yk_text decoded = {0};
     assert_ok(yk_tokenizer_encoder_create(tokenizer, &encoder));
-    assert_ok(
-        yk_tokenizer_encode(encoder, text, sizeof text, "text", YK_ADD_SPECIAL_TOKENS_NO, &ids));
+    assert_ok(yk_tokenizer_encoder_encode(encoder, text, sizeof text, "text",
+                                          YK_ADD_SPECIAL_TOKENS_NO, &ids));
     assert_int_equal(ids.count, 3);
     assert_memory_equal(ids.items, expected, sizeof expected);
     assert_ok(yk_tokenizer_decode(tokenizer, expected, 3, false, &decoded));
@@ -415,10 +416,10 @@ static void a_pattern_that_never_ends_stops_with_a_sentence(void **state)
     memset(text, 'a', sizeof text);
     text[sizeof text - 1] = 'b';
     assert_ok(yk_tokenizer_encoder_create(tokenizer, &encoder));
-    assert_fails(
-        yk_tokenizer_encode(encoder, text, sizeof text, "new.txt", YK_ADD_SPECIAL_TOKENS_NO, &ids),
-        YK_ERROR_INPUT,
-        "new.txt: the tokenizer's pattern that cuts words takes too long on this text");
+    assert_fails(yk_tokenizer_encoder_encode(encoder, text, sizeof text, "new.txt",
+                                             YK_ADD_SPECIAL_TOKENS_NO, &ids),
+                 YK_ERROR_INPUT,
+                 "new.txt: the tokenizer's pattern that cuts words takes too long on this text");
     yk_token_ids_free(&ids);
     yk_tokenizer_encoder_destroy(encoder);
     yk_tokenizer_destroy(tokenizer);

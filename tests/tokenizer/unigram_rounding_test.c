@@ -2,7 +2,7 @@
  * tokenizers 0.23.3 for these two scores, which are T5's. */
 #include "support/support.h"
 
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/tokenizer_encoder.h"
 
 #include <string.h>
 
@@ -15,8 +15,8 @@ static const char file[] =
 static void check(struct yk_tokenizer_encoder *encoder, const char *text, const char *expected)
 {
     struct yk_token_ids ids = {0};
-    assert_ok(
-        yk_tokenizer_encode(encoder, text, strlen(text), "text", YK_ADD_SPECIAL_TOKENS_NO, &ids));
+    assert_ok(yk_tokenizer_encoder_encode(encoder, text, strlen(text), "text",
+                                          YK_ADD_SPECIAL_TOKENS_NO, &ids));
     assert_int_equal(ids.count, strlen(expected));
     for (int64_t i = 0; i < ids.count; i++) {
         assert_int_equal(ids.items[i], expected[i] - '0');

@@ -5,6 +5,7 @@
 #include "data/instruction_form.h"
 #include "tokenizer/chat_encoder.h"
 #include "tokenizer/chat_template.h"
+#include "tokenizer/tokenizer_encoder.h"
 
 /* A list of messages is the "messages" of an object. */
 static yk_status read_form(const struct yk_json *root, struct yk_instruction_form *form)

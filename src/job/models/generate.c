@@ -4,6 +4,7 @@
 #include "job/models/chat_prompt.h"
 #include "nn/inference/inference.h"
 #include "nn/inference/sampling.h"
+#include "tokenizer/tokenizer_encoder.h"
 
 #include <string.h>
 
@@ -55,8 +56,8 @@ static yk_status read_text(const struct generation *generation, struct yk_token_
     struct yk_tokenizer_encoder *encoder = NULL;
     struct yk_token_ids ids = {0};
     YK_TRY(yk_tokenizer_encoder_create(tokenizer, &encoder));
-    const yk_status status = yk_tokenizer_encode(encoder, prompt, strlen(prompt), "--prompt",
-                                                 YK_ADD_SPECIAL_TOKENS_NO, &ids);
+    const yk_status status = yk_tokenizer_encoder_encode(
+        encoder, prompt, strlen(prompt), "--prompt", YK_ADD_SPECIAL_TOKENS_NO, &ids);
     if (begin >= 0 && (ids.count == 0 || ids.items[0] != begin)) {
         yk_token_ids_add(out, begin);
     }

@@ -8,7 +8,7 @@
 #include "job/output_files.h"
 #include "job/text_files.h"
 #include "tokenizer/formats/tokenizer_files.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/tokenizer_encoder.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -155,8 +155,8 @@ static yk_status encode_chunk(struct encoding *encoding, const char *path, const
 {
     encoding->ids.count = 0;
     if (length > 0) {
-        return yk_tokenizer_encode(encoding->encoder, text, length, path, YK_ADD_SPECIAL_TOKENS_NO,
-                                   &encoding->ids);
+        return yk_tokenizer_encoder_encode(encoding->encoder, text, length, path,
+                                           YK_ADD_SPECIAL_TOKENS_NO, &encoding->ids);
     }
     if (encoding->end >= 0) {
         yk_token_ids_add(&encoding->ids, encoding->end);

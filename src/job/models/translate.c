@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "data/lines.h"
 #include "nn/inference/beam_search.h"
+#include "tokenizer/tokenizer_encoder.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -43,8 +44,9 @@ static yk_status encode(struct translator *translator, struct yk_tokenizer_encod
         struct sentence *sentence = &translator->sentences[i];
         sentence->line = i;
         sentence->first = translator->ids.count;
-        YK_TRY(yk_tokenizer_encode(encoder, lines->items[i], lines->lengths[i], translator->source,
-                                   YK_ADD_SPECIAL_TOKENS_NO, &translator->ids));
+        YK_TRY(yk_tokenizer_encoder_encode(encoder, lines->items[i], lines->lengths[i],
+                                           translator->source, YK_ADD_SPECIAL_TOKENS_NO,
+                                           &translator->ids));
         if (translator->ids.count > sentence->first) {
             yk_token_ids_add(&translator->ids, translator->options.end);
         }
