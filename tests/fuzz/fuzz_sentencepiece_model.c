@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct yk_text json = {0};
     fuzz_expect(yk_arena_create(&arena) == YK_OK, "there is memory");
     if (yk_sentencepiece_model_parse((const char *)data, size, arena, &model) == YK_OK &&
-        yk_sentencepiece_model_to_json(&model, &config, arena, &json) == YK_OK) {
+        yk_sentencepiece_json_write(&model, &config, arena, &json) == YK_OK) {
         check_json(&json);
     }
     yk_text_free(&json);

@@ -488,9 +488,9 @@ static yk_status convert(struct conversion *c)
     return yk_text_status(c->writer.text);
 }
 
-yk_status yk_sentencepiece_model_to_json(const struct yk_sentencepiece_model *model,
-                                         const struct yk_tokenizer_config *config,
-                                         struct yk_arena *arena, struct yk_text *out)
+yk_status yk_sentencepiece_json_write(const struct yk_sentencepiece_model *model,
+                                      const struct yk_tokenizer_config *config,
+                                      struct yk_arena *arena, struct yk_text *out)
 {
     struct conversion conversion = {
         .model = model, .config = config, .arena = arena, .writer.text = out};

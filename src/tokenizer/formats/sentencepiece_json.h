@@ -11,7 +11,8 @@
  *   - pieces that are marked as unused are used
  * Merges of BPE, which the file does not list, are all pairs of pieces whose text is a piece, in
  * the order of its score, as SentencePiece merges. (transformers 5 order them by id, which differs
- * where ids do not follow scores.)
+ * where ids do not follow scores.) Of pieces with the same score, as in vocabularies that were
+ * extended with a score of 0, the smallest id goes first; SentencePiece takes the leftmost pair.
  *
  * The class of the tokenizer in the config decides which tokens are added around a text, and a
  * few classes have ids of their own, which are not the numbers of the pieces.
@@ -26,8 +27,8 @@
 #include "tokenizer/formats/tokenizer_config.h"
 
 /* Appends the text of a tokenizer.json to `out`. */
-yk_status yk_sentencepiece_model_to_json(const struct yk_sentencepiece_model *model,
-                                         const struct yk_tokenizer_config *config,
-                                         struct yk_arena *arena, struct yk_text *out) YK_MUST_USE;
+yk_status yk_sentencepiece_json_write(const struct yk_sentencepiece_model *model,
+                                      const struct yk_tokenizer_config *config,
+                                      struct yk_arena *arena, struct yk_text *out) YK_MUST_USE;
 
 #endif

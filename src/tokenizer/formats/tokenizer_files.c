@@ -48,7 +48,7 @@ static yk_status convert_sentencepiece(struct source *source, struct yk_text *ou
                                                                  source->bytes.length,
                                                                  source->arena, &model),
                                     "not a SentencePiece model"));
-    return yk_sentencepiece_model_to_json(&model, &source->config, source->arena, out);
+    return yk_sentencepiece_json_write(&model, &source->config, source->arena, out);
 }
 
 static yk_status convert_bpe(struct source *source, struct yk_text *out)
