@@ -31,15 +31,34 @@ static const struct {
     {'B', "(?:(?<=" WORD ")(?=" WORD ")|(?<!" WORD ")(?!" WORD "))", "B", NULL},
 };
 
+/* The listed characters got these properties in Unicode 15.1 and 16, which PCRE2 may not know yet.
+ */
+#define ALPHABETIC                                                                                 \
+    "\\p{Alphabetic}\\x{363}-\\x{36f}\\x{c04}\\x{f82}\\x{f83}\\x{1dd3}-\\x{1de6}\\x{11080}\\x{"    \
+    "11081}"
+#define LOWERCASE "\\p{Lowercase}\\x{10fc}\\x{a7f2}-\\x{a7f4}\\x{ab69}"
+/* All characters but white space, control characters and those that are not assigned. */
+#define GRAPHIC "\\p{L}\\p{M}\\p{N}\\p{P}\\p{S}\\p{Cf}\\p{Co}"
+
 /* POSIX classes, which stand inside brackets. */
 static const struct {
     const char *name;
     const char *members;
 } posix_classes[] = {
-    {"[:alpha:]", "\\p{Alphabetic}"}, {"[:alnum:]", "\\p{Alphabetic}\\p{Nd}"},
-    {"[:digit:]", "\\p{Nd}"},         {"[:space:]", "\\p{White_Space}"},
-    {"[:upper:]", "\\p{Uppercase}"},  {"[:lower:]", "\\p{Lowercase}"},
-    {"[:word:]", WORD_MEMBERS},
+    {"alnum", ALPHABETIC "\\p{Nd}"},
+    {"alpha", ALPHABETIC},
+    {"ascii", "\\x00-\\x7f"},
+    {"blank", "\\p{Zs}\\t"},
+    {"cntrl", "\\p{Cc}"},
+    {"digit", "\\p{Nd}"},
+    {"graph", GRAPHIC},
+    {"lower", LOWERCASE},
+    {"print", GRAPHIC "\\p{Zs}"},
+    {"punct", "\\p{P}\\p{S}"},
+    {"space", "\\p{White_Space}"},
+    {"upper", "\\p{Uppercase}"},
+    {"word", WORD_MEMBERS},
+    {"xdigit", "0-9a-fA-F"},
 };
 
 /* Adds the translation of a backslash and `letter` outside brackets. */
@@ -194,16 +213,34 @@ static size_t posix_length(const char *pattern, size_t length)
     return end && end[-1] == ':' && end - pattern > 3 ? (size_t)(end - pattern) + 1 : 0;
 }
 
-static void add_posix(const char *name, size_t length, struct set *set)
+/* Adds a class such as "[:alpha:]" or "[:^alpha:]". */
+static yk_status add_posix(const char *class, size_t length, struct set *set)
 {
+    const bool negated = class[2] == '^';
+    const char *name = class + 2 + negated;
+    const size_t name_length = length - strlen("[::]") - negated;
     for (size_t i = 0; i < sizeof posix_classes / sizeof *posix_classes; i++) {
-        if (strlen(posix_classes[i].name) == length &&
-            memcmp(posix_classes[i].name, name, length) == 0) {
-            yk_text_add(&set->plain, posix_classes[i].members);
-            return;
+        if (strlen(posix_classes[i].name) != name_length ||
+            memcmp(posix_classes[i].name, name, name_length) != 0) {
+            continue;
         }
+        if (negated) {
+            yk_text_addf(&set->others, "|[^%s]", posix_classes[i].members);
+        } else {
+            yk_text_add(&set->plain, posix_classes[i].members);
+        }
+        return YK_OK;
     }
-    yk_text_add_bytes(&set->plain, name, length);
+    return yk_fail(YK_ERROR_INPUT, "%.*s in a pattern is not a class of characters",
+                   length < SHOWN_BYTES ? (int)length : SHOWN_BYTES, class);
+}
+
+/* Adds a character. PCRE2 would read "[:a:]", "[.a.]" and "[=a=]" as names. */
+static void add_character(char character, struct set *set)
+{
+    const bool escaped = character == ':' || character == '.' || character == '=';
+    yk_text_add(&set->plain, escaped ? "\\" : "");
+    yk_text_add_bytes(&set->plain, &character, 1);
 }
 
 /* Reads the set at the beginning of `pattern`. */
@@ -229,14 +266,14 @@ static yk_status read_set(const char *pattern, size_t length, int depth, struct 
         if (pattern[i] == '\\') {
             step = add_set_escape(pattern + i, length - i, out);
         } else if (posix) {
-            add_posix(pattern + i, posix, out);
+            YK_TRY(add_posix(pattern + i, posix, out));
         } else if (pattern[i] == '[') {
             YK_TRY(add_inner_set(pattern + i, length - i, depth, out, &step));
         } else if (pattern[i] == '&' && i + 1 < length && pattern[i + 1] == '&') {
             end_part(out);
             step = 2;
         } else {
-            yk_text_add_bytes(&out->plain, pattern + i, step);
+            add_character(pattern[i], out);
         }
         i += step;
     }

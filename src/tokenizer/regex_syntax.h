@@ -19,8 +19,8 @@ enum {
 /* Returns whether PCRE2 knows a script with this name, of at most so many bytes. */
 typedef bool yk_regex_is_script(const char *name, size_t length);
 
-/* Appends the translation of a pattern. Fails if a set has no closing bracket or is nested too
- * deeply; other mistakes are left to PCRE2. */
+/* Appends the translation of a pattern. Fails if a set has no closing bracket, is nested too deeply
+ * or has an unknown POSIX class; other mistakes are left to PCRE2. */
 yk_status yk_regex_syntax_translate(const char *pattern, size_t length,
                                     yk_regex_is_script *is_script, struct yk_text *out) YK_MUST_USE;
 

@@ -2,6 +2,7 @@
 
 #include "base/utf8.h"
 #include "tokenizer/regex.h"
+#include "tokenizer/unicode.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,6 +108,94 @@ static void sets_inside_brackets_are_those_of_oniguruma(void **state)
     check("[^\\W\\d]", false, "1-a", 2, 3);
 }
 
+/* Recorded from tokenizers 0.23.2. */
+static void posix_classes_are_those_of_oniguruma(void **state)
+{
+    (void)state;
+    check("[[:punct:]]", false, "a$", 1, 2);
+    check("[[:punct:]]", false, "a\u20ac", 1, 4);
+    check("[^[:punct:]]", false, "$a", 1, 2);
+    check("[[:^punct:]]", false, "+a", 1, 2);
+    check("[a[:^alpha:]]+", false, "ba1", 1, 3);
+    check("[[:alpha:]&&[:^upper:]]+", false, "Aab1", 1, 3);
+    check("[^[:^alpha:][:upper:]]", false, "1Aa", 2, 3);
+    check("[[:graph:]]", false, " \ue000", 1, 4);
+    check("[[:print:]]", false, "\u180e", 0, 3);
+    check("[[:blank:]]", false, "\u180e\t", 3, 4);
+    check("[[:lower:]]", false, "A\u02b0", 1, 3);
+    check("[[:alpha:]]", false, "\u0302\u0363", 2, 4);
+    check("[:a:]", false, "b:", 1, 2);
+    check("[.a.]", false, "b.", 1, 2);
+    check("[[=a=]]+", false, "b=a", 1, 3);
+}
+
+/* The characters of a class, alone and negated, that are the same in all versions of Unicode since
+ * 14: their number and the sum of their code points. */
+static void count_class(const char *name, int64_t *number, int64_t *sum)
+{
+    enum {
+        CHARACTERS = 0x20000
+    };
+    struct yk_regex *regexes[2] = {0};
+    struct yk_regex_workspace *workspace = NULL;
+    assert_ok(yk_regex_workspace_create(&workspace));
+    for (int i = 0; i < 2; i++) {
+        struct yk_text pattern = {0};
+        yk_text_addf(&pattern, "[[:%s%s:]]", i == 0 ? "" : "^", name);
+        assert_ok(yk_regex_create(pattern.bytes, pattern.length, false, &regexes[i]));
+        yk_text_free(&pattern);
+    }
+    *number = 0;
+    *sum = 0;
+    for (uint32_t character = 1; character < CHARACTERS; character++) {
+        char text[YK_UTF8_MAX_BYTES];
+        const size_t length = yk_utf8_encode(character, text);
+        bool found[2] = {false, false};
+        size_t begin = 0;
+        size_t end = 0;
+        if ((character >= 0xd800 && character <= 0xdfff) ||
+            yk_unicode_older_equivalent(character) != character) {
+            continue;
+        }
+        for (int i = 0; i < 2; i++) {
+            assert_ok(
+                yk_regex_find(regexes[i], workspace, text, length, 0, &found[i], &begin, &end));
+        }
+        assert_true(found[0] != found[1]);
+        *number += found[0];
+        *sum += found[0] ? character : 0;
+    }
+    yk_regex_destroy(regexes[0]);
+    yk_regex_destroy(regexes[1]);
+    yk_regex_workspace_destroy(workspace);
+}
+
+/* Recorded from tokenizers 0.23.2. */
+static void posix_classes_have_the_members_of_oniguruma(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int64_t number;
+        int64_t sum;
+    } classes[] = {
+        {"alnum", 68282, 3186808830}, {"alpha", 67622, 3156002260}, {"ascii", 127, 8128},
+        {"blank", 18, 124942},        {"cntrl", 64, 5215},          {"digit", 660, 30806570},
+        {"graph", 84929, 4220526914}, {"lower", 2476, 107949556},   {"print", 84946, 4220651847},
+        {"punct", 8560, 555357956},   {"space", 25, 141586},        {"upper", 1951, 95541008},
+        {"word", 69148, 3230602675},  {"xdigit", 22, 1527},
+    };
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        int64_t number = 0;
+        int64_t sum = 0;
+        count_class(classes[i].name, &number, &sum);
+        if (number != classes[i].number || sum != classes[i].sum) {
+            fail_msg("[:%s:] has %lld characters with the sum %lld", classes[i].name,
+                     (long long)number, (long long)sum);
+        }
+    }
+}
+
 static void a_literal_is_looked_for_as_it_is(void **state)
 {
     (void)state;
@@ -123,6 +212,7 @@ static void patterns_that_cannot_be_are_refused(void **state)
     } broken[] = {
         {"(", "the pattern \"(\" cannot be used: missing closing parenthesis"},
         {"[a[b]", "a set in the pattern \"[a[b]\" has no closing bracket"},
+        {"[a[:foo:]]", "[:foo:] in a pattern is not a class of characters"},
         {"a\\C", "the pattern \"a\\C\" cannot be used: using \\C is disabled by the application"},
     };
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
@@ -252,6 +342,8 @@ int main(void)
         cmocka_unit_test(classes_are_those_of_oniguruma),
         cmocka_unit_test(white_space_is_the_same_inside_and_outside_of_brackets),
         cmocka_unit_test(sets_inside_brackets_are_those_of_oniguruma),
+        cmocka_unit_test(posix_classes_are_those_of_oniguruma),
+        cmocka_unit_test(posix_classes_have_the_members_of_oniguruma),
         cmocka_unit_test(a_literal_is_looked_for_as_it_is),
         cmocka_unit_test(patterns_that_cannot_be_are_refused),
         cmocka_unit_test(a_pattern_that_tries_too_many_ways_is_given_up),
