@@ -162,17 +162,19 @@ static bool check_each(const struct yk_json *node, const char *key,
     return true;
 }
 
-/* Whether a normalizer changes each character by itself or with marks, and no white space. */
+/* Whether a normalizer neither adds nor removes nor replaces white space. */
+static bool keeps_white_space(const struct yk_json *node)
+{
+    return has_type(node, "NFC") || has_type(node, "NFD") || has_type(node, "Lowercase");
+}
+
+/* Whether a normalizer changes each character by itself or with marks. The others than those above
+ * turn a character such as U+00A8 into a space and a mark, put spaces around ideographs, or remove
+ * a mark between two spaces. */
 static bool is_local_normalizer(const struct yk_json *node)
 {
-    static const char *const types[] = {"NFC",       "NFD",          "NFKC",          "NFKD",
-                                        "Lowercase", "StripAccents", "BertNormalizer"};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (has_type(node, types[i])) {
-            return true;
-        }
-    }
-    return false;
+    return keeps_white_space(node) || has_type(node, "NFKC") || has_type(node, "NFKD") ||
+           has_type(node, "StripAccents") || has_type(node, "BertNormalizer");
 }
 
 /* Whether a normalizer is a Replace that makes no white space and removes none but of several. */
@@ -312,7 +314,7 @@ static bool is_visible(const char *text, size_t length)
            character != METASPACE && !yk_unicode_is_in_category(character, YK_UNICODE_EXTENDING);
 }
 
-/* Whether a character may stand next to a space that is cut. */
+/* Whether a character may be next to the space or newline that a text is cut at. */
 static yk_status try_neighbour(const struct yk_normalizer *normalizer,
                                struct yk_normalizer_workspace *workspace, uint32_t character,
                                bool prepends, bool *out)
@@ -339,12 +341,25 @@ static yk_status try_neighbour(const struct yk_normalizer *normalizer,
     return YK_OK;
 }
 
+/* Whether a normalizer leaves a newline as it is. BertNormalizer makes it a space. */
+static yk_status try_newline(const struct yk_normalizer *normalizer,
+                             struct yk_normalizer_workspace *workspace, bool *out)
+{
+    struct yk_aligned_segment text = {0};
+    YK_TRY(yk_normalizer_run(normalizer, workspace, "\n", 1, 0, false, &text));
+    *out = text.length == 1 && text.bytes[0] == '\n';
+    return YK_OK;
+}
+
 static yk_status find_neighbours(const struct yk_json *node, struct yk_chunk_boundary_rules *out)
 {
     struct yk_normalizer *normalizer = NULL;
     struct yk_normalizer_workspace workspace = {0};
+    bool keeps_newline = false;
     yk_status status = yk_normalizer_from_json(node, &normalizer);
     YK_IF_OK(yk_regex_workspace_create(&workspace.regex));
+    YK_IF_OK(try_newline(normalizer, &workspace, &keeps_newline));
+    out->lines = out->lines && keeps_newline;
     for (uint32_t i = 1; i < YK_CHUNK_BOUNDARY_CHARACTERS && status == YK_OK; i++) {
         bool allowed = false;
         if (i < FIRST_SURROGATE || i > LAST_SURROGATE) {
@@ -369,6 +384,8 @@ yk_status yk_chunk_boundary_rules_from_json(const struct yk_json *root,
     yk_chunk_boundary_rules_from_pre_tokenizer(words, out);
     out->possible = out->possible &&
                     (!normalized || check_each(normalizer, "normalizers", is_local_normalizer));
+    out->tests_neighbours = out->possible && normalized && !has_type(words, "BertPreTokenizer") &&
+                            !check_each(normalizer, "normalizers", keeps_white_space);
     const bool spaced_words =
         are_spaced_words(words) &&
         (!normalized || check_each(normalizer, "normalizers", is_spaced_normalizer));
@@ -377,13 +394,14 @@ yk_status yk_chunk_boundary_rules_from_json(const struct yk_json *root,
     if (!out->possible && (spaced_words || one_word)) {
         out->possible = true;
         out->single_spaces = true;
+        out->tests_neighbours = true;
         out->omits_space = one_word && prepends;
         out->lines = false;
     }
     for (size_t i = 0; out->possible && i < yk_json_array_count(added); i++) {
         out->possible = add_token(yk_json_array_at(added, i), normalized, out);
     }
-    return out->possible && out->single_spaces ? find_neighbours(normalizer, out) : YK_OK;
+    return out->possible && out->tests_neighbours ? find_neighbours(normalizer, out) : YK_OK;
 }
 
 yk_status yk_chunk_boundary_rules_from_tokenizer(const struct yk_tokenizer *tokenizer,
@@ -404,7 +422,28 @@ yk_status yk_chunk_boundary_rules_from_tokenizer(const struct yk_tokenizer *toke
     return status;
 }
 
-/* Whether a newline ends before `at`, between two characters that are not white space. */
+/* Whether the first character of a text may be next to a cut. */
+static bool can_be_neighbour(const struct yk_chunk_boundary_rules *cut, const char *text,
+                             size_t length)
+{
+    uint32_t character = 0;
+    if (!cut->tests_neighbours) {
+        return begins_word(text, length);
+    }
+    return yk_utf8_decode(text, length, &character) > 0 &&
+           character < YK_CHUNK_BOUNDARY_CHARACTERS &&
+           (cut->neighbours[character / 8] >> character % 8 & 1);
+}
+
+/* Whether the character before `at` may be next to a cut. */
+static bool is_behind_neighbour(const struct yk_chunk_boundary_rules *cut, const char *text,
+                                size_t at)
+{
+    const size_t before = yk_utf8_previous_character_start(text, at);
+    return can_be_neighbour(cut, text + before, at - before);
+}
+
+/* Whether a newline ends before `at`, and the characters on both sides may be next to a cut. */
 static bool is_behind_line(const struct yk_chunk_boundary_rules *cut, const char *text,
                            size_t length, size_t at)
 {
@@ -412,25 +451,7 @@ static bool is_behind_line(const struct yk_chunk_boundary_rules *cut, const char
         cut->begins_token[(unsigned char)text[at]]) {
         return false;
     }
-    const size_t before = yk_utf8_previous_character_start(text, at - 1);
-    return begins_word(text + before, at - 1 - before) && begins_word(text + at, length - at);
-}
-
-static bool is_neighbour(const struct yk_chunk_boundary_rules *cut, const char *text, size_t length)
-{
-    uint32_t character = 0;
-    return yk_utf8_decode(text, length, &character) > 0 &&
-           character < YK_CHUNK_BOUNDARY_CHARACTERS &&
-           (cut->neighbours[character / 8] >> character % 8 & 1);
-}
-
-/* Whether the space at `at` is between two neighbours. */
-static bool is_single_space(const struct yk_chunk_boundary_rules *cut, const char *text,
-                            size_t length, size_t at)
-{
-    const size_t before = yk_utf8_previous_character_start(text, at);
-    return is_neighbour(cut, text + before, at - before) &&
-           is_neighbour(cut, text + at + 1, length - at - 1);
+    return is_behind_neighbour(cut, text, at - 1) && can_be_neighbour(cut, text + at, length - at);
 }
 
 size_t yk_chunk_boundary_find_last(const struct yk_chunk_boundary_rules *cut, const char *text,
@@ -445,14 +466,14 @@ size_t yk_chunk_boundary_find_last(const struct yk_chunk_boundary_rules *cut, co
             return at;
         }
         if (text[at] != ' ' || cut->begins_token[(unsigned char)text[at + 1]] ||
-            !begins_word(text + at + 1, length - at - 1)) {
+            !can_be_neighbour(cut, text + at + 1, length - at - 1)) {
             continue;
         }
         /* If a token may have stripped white space, the white space must begin with this space. */
         if (cut->strips_right && (before <= ' ' || before >= 0x7f || cut->ends_token[before])) {
             continue;
         }
-        if (cut->single_spaces && !is_single_space(cut, text, length, at)) {
+        if (cut->single_spaces && !is_behind_neighbour(cut, text, at)) {
             continue;
         }
         return at;

@@ -13,8 +13,15 @@
  * - The patterns have no lookbehind.
  * - A single newline is a match of its own, or the end of a match of punctuation. In both cases,
  *   the match is the same as if the text ended after the newline.
- * - Unicode normalization does not combine white space with the next character.
- * - BERT's pre-tokenizer removes spaces.
+ * - NFC, NFD and Lowercase do not change white space or combine it with the next character.
+ * - NFKC, NFKD, StripAccents and BertNormalizer change each character alone or with the marks after
+ *   it. They may remove a character, replace it with white space or put spaces around it, as
+ *   BertNormalizer does with ideographs. Each character is therefore normalized once: those that
+ *   these normalizers change in such a way must not be next to a cut (`neighbours`). The text
+ *   before the space of a cut may change in any way, because white space at its end is at the end
+ *   of a text in both cases. If the normalizer changes a newline, no text is cut after one.
+ * - BERT's pre-tokenizer splits at all white space and removes it, so white space that these
+ *   normalizers add or remove next to a cut does not change its words.
  * - Added tokens contain no white space. For the pattern, the text ends where an added token
  *   begins. White space before an added token is therefore at the end of a text and not before a
  *   word. So a text is not cut before a space that is followed by an added token, nor between a
@@ -25,13 +32,13 @@
  *
  * Proof:
  * - Metaspace, alone or behind WhitespaceSplit, begins a word at each space. The second chunk
- * begins with a space, so that nothing is put before it.
+ *   begins with a space, so that nothing is put before it.
  * - If the model is BPE and the text is one word, then its merges do not cross the place before a
  *   "▁" behind another character (tokenizer/bpe.h).
- * - Normalizers change characters one by one or with the marks behind them. Whether they change one
- *   of the two characters next to the space to white space is tried for each character. A Replace
- *   of two or more spaces does not match a single space; other strings to replace have no space.
- *   Strip leaves a chunk as it is that ends with no white space, if it strips only the right side.
+ * - Normalizers change characters one by one or with the marks behind them. The two characters next
+ *   to the space are none that become white space (`neighbours`). A Replace of two or more spaces
+ *   does not match a single space; other strings to replace have no space. Strip leaves a chunk as
+ *   it is that ends with no white space, if it strips only the right side.
  * - A Prepend of "▁" at the beginning of the normalizers, as Llama 2 and Phi-3 have it, puts one
  *   before each chunk. The second chunk therefore begins behind the space, which would become the
  *   same "▁" (`omits_space`).
@@ -60,7 +67,8 @@ struct yk_chunk_boundary_rules {
     bool begins_token[256]; /* first bytes of added tokens */
     bool ends_token[256];   /* last bytes of added tokens that strip the white space after them */
     bool omits_space;       /* the space that a text is cut before belongs to no chunk */
-    bool single_spaces;     /* cut only before a single space, between two neighbours: */
+    bool single_spaces;     /* cut only before a single space, with neighbours on both sides */
+    bool tests_neighbours;  /* characters next to a cut must be among these: */
     unsigned char neighbours[YK_CHUNK_BOUNDARY_CHARACTERS / 8]; /* one bit for each character */
 };
 

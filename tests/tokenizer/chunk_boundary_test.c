@@ -1,11 +1,13 @@
 #include "support/support.h"
 
 #include "base/file.h"
+#include "base/json_node.h"
 #include "base/random.h"
 #include "tokenizer/bpe_file.h"
 #include "tokenizer/chunk_boundary.h"
 #include "tokenizer/tokenizer_encoder.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +45,18 @@ static const char *const parts[] = {
     "\x7f",
     "\xc2\x85",
     "\x1f",
+    "\u00a8",                    /* NFKC makes it a space and a mark */
+    "\ufdfa",                    /* NFKC puts spaces inside */
+    "\u3099",                    /* a mark */
+    "\u754c \u754c",             /* ideographs */
+    "\u0645\u064f \u05d0\u05b0", /* Arabic and Hebrew */
+    "\u0e01\u0e33",              /* Thai */
+    "\u0928\u094d\u200d\u092e",  /* Devanagari */
+    "\u1112\u1161\u11ab",        /* Hangul in parts */
+    "\u0416\u0130\u1e9e\u03a3",
+    "\ufb01\uff21\u00bd\u2167", /* compatibility characters */
+    "\u2581",
+    "\U0001f1e9\U0001f1ea", /* a flag */
 };
 
 static const char bert_file[] =
@@ -128,26 +142,33 @@ static int check_text(struct yk_tokenizer_encoder *encoder,
     return cuts;
 }
 
-static void check_file(const char *file, size_t length, bool some)
+/* Whether the rules allow cuts; those in random texts are checked. `*cuts` is their number. */
+static bool check_cuts(const char *file, size_t length, int *cuts)
 {
     struct yk_tokenizer *tokenizer = NULL;
     struct yk_tokenizer_encoder *encoder = NULL;
     struct yk_chunk_boundary_rules cut = {0};
     struct yk_text text = {0};
     struct yk_random random = yk_random_from_seed(5);
-    int cuts = 0;
+    *cuts = 0;
     assert_ok(yk_tokenizer_parse(file, length, "test", &tokenizer));
     assert_ok(yk_chunk_boundary_rules_from_tokenizer(tokenizer, &cut));
-    assert_int_equal(cut.possible, some);
     assert_ok(yk_tokenizer_encoder_create(tokenizer, &encoder));
     for (int i = 0; i < 300; i++) {
         make_text(&random, &text);
-        cuts += check_text(encoder, &cut, &text);
+        *cuts += check_text(encoder, &cut, &text);
     }
-    assert_int_equal(cuts > 20, some);
     yk_text_free(&text);
     yk_tokenizer_encoder_destroy(encoder);
     yk_tokenizer_destroy(tokenizer);
+    return cut.possible;
+}
+
+static void check_file(const char *file, size_t length, bool some)
+{
+    int cuts = 0;
+    assert_int_equal(check_cuts(file, length, &cuts), some);
+    assert_int_equal(cuts > 20, some);
 }
 
 static void chunks_have_the_tokens_of_the_whole(void **state)
@@ -174,6 +195,90 @@ static void replace(struct yk_text *file, const char *from, const char *to)
     yk_text_add(&changed, there + strlen(from));
     yk_text_free(file);
     *file = changed;
+}
+
+/* Removes the added tokens, which prevent cuts in many of the fixtures, and what names them. */
+static void remove_added_tokens(struct yk_text *file)
+{
+    struct yk_json *root = NULL;
+    assert_ok(yk_json_parse(file->bytes, file->length, &root));
+    assert_true(yk_json_node_set_new(root, "added_tokens", yk_json_node_new_array()));
+    assert_true(yk_json_node_set_new(root, "post_processor", yk_json_node_new_null()));
+    file->length = 0;
+    yk_json_node_append_text(root, file);
+    yk_json_destroy(root);
+}
+
+/* Checks each tokenizer.json of a folder of fixtures, and returns how many of them allow cuts. */
+static int check_folder(const char *name, bool added_tokens)
+{
+    struct yk_text folder = {0};
+    struct dirent *entry = NULL;
+    int count = 0;
+    yk_text_addf(&folder, "%s/tokenizer/fixtures/%s", TESTS_FOLDER, name);
+    DIR *listing = opendir(folder.bytes);
+    assert_non_null(listing);
+    while ((entry = readdir(listing))) {
+        struct yk_text path = {0};
+        struct yk_text file = {0};
+        int cuts = 0;
+        const char *end = strrchr(entry->d_name, '.');
+        if (!end || strcmp(end, ".json") != 0) {
+            continue;
+        }
+        yk_text_addf(&path, "%s/%s", folder.bytes, entry->d_name);
+        assert_ok(yk_file_read_document(path.bytes, &file));
+        if (!added_tokens) {
+            remove_added_tokens(&file);
+        }
+        const bool possible = check_cuts(file.bytes, file.length, &cuts);
+        assert_int_equal(cuts > 20, possible);
+        count += possible;
+        yk_text_free(&path);
+        yk_text_free(&file);
+    }
+    assert_int_equal(closedir(listing), 0);
+    yk_text_free(&folder);
+    return count;
+}
+
+/* The fixtures that scripts in tests/oracle write. */
+static void chunks_have_the_tokens_of_the_whole_for_all_fixtures(void **state)
+{
+    (void)state;
+    assert_int_equal(check_folder("tokenizers", true), 1); /* llama3 */
+    assert_int_equal(check_folder("components", true), 3); /* roberta, t5, wordpiece */
+    assert_int_equal(check_folder("tokenizers", false), 4);
+    assert_int_equal(check_folder("components", false), 4); /* and xlm */
+}
+
+static void a_normalizer_that_changes_white_space_prevents_cuts_beside_it(void **state)
+{
+    (void)state;
+    static const char *const normalizers[] = {
+        "{\"type\": \"NFC\"}",
+        "{\"type\": \"NFKC\"}",
+        "{\"type\": \"NFKD\"}",
+        "{\"type\": \"Sequence\", \"normalizers\": [{\"type\": \"NFD\"}, {\"type\": "
+        "\"StripAccents\"}]}",
+        "{\"type\": \"BertNormalizer\", \"clean_text\": false, \"handle_chinese_chars\": true, "
+        "\"strip_accents\": false, \"lowercase\": false}",
+        "{\"type\": \"BertNormalizer\", \"clean_text\": true, \"handle_chinese_chars\": false, "
+        "\"strip_accents\": false, \"lowercase\": false}",
+        "{\"type\": \"BertNormalizer\", \"clean_text\": true, \"handle_chinese_chars\": true, "
+        "\"strip_accents\": null, \"lowercase\": true}",
+    };
+    static const char *const styles[] = {"pairs", "llama3"};
+    for (size_t i = 0; i < 2 * sizeof normalizers / sizeof *normalizers; i++) {
+        struct yk_text file = {0};
+        struct yk_text member = {0};
+        learn_file(yk_bpe_file_find_preset(styles[i % 2]), &file);
+        yk_text_addf(&member, "\"normalizer\": %s,", normalizers[i / 2]);
+        replace(&file, "\"normalizer\": null,", member.bytes);
+        check_file(file.bytes, file.length, true);
+        yk_text_free(&file);
+        yk_text_free(&member);
+    }
 }
 
 /* The fixtures that tests/oracle/make_component_cases.py writes. */
@@ -351,6 +456,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chunks_have_the_tokens_of_the_whole),
+        cmocka_unit_test(chunks_have_the_tokens_of_the_whole_for_all_fixtures),
+        cmocka_unit_test(a_normalizer_that_changes_white_space_prevents_cuts_beside_it),
         cmocka_unit_test(spaced_words_are_cut_before_single_spaces),
         cmocka_unit_test(one_word_is_cut_where_no_merge_crosses),
         cmocka_unit_test(a_normalizer_that_strips_is_kept_from_cuts),
