@@ -688,6 +688,13 @@ a {%- raw -%} {{ a }} {%- endraw -%} b
 {% for i in l %}{% if i == 1 %}{% continue %}{% endif %}{{ i }}{% endfor %}
 {% for i in l %}{% if i == 1 %}{% break %}{% endif %}{{ i }}{% else %}no{% endfor %}
 {% for i in l %}{% for j in l %}{% if j == 1 %}{% break %}{% endif %}{{ j }}{% endfor %}{{ i }}{% endfor %}
+{% for i in [1] %}{% break %}{% else %}E{% endfor %}
+{% for i in [1, 2] %}{{ i }}{% continue %}{% else %}E{% endfor %}
+{% for i in l %}{% if i == 3 %}{% continue %}{% endif %}{{ i }}{% else %}E{% endfor %}
+{% for i in l %}{% if i == 1 %}{% break %}{% endif %}{% continue %}{% else %}E{% endfor %}
+{% for i in l if i > 1 %}{{ i }}{% break %}{% else %}E{% endfor %}
+{% for i in [[1], [2]] recursive %}{{ i }}{% if i is sequence %}{{ loop(i) }}{% endif %}{% continue %}{% else %}E{% endfor %}
+{% for i in l %}{% for j in l %}{% break %}{% else %}inner{% endfor %}{% else %}outer{% endfor %}
 {% break %}
 {% for i in l %}{% macro q() %}{% break %}{% endmacro %}{% endfor %}
 {% for i in l %}{% set z %}{{ i }}{% if i == 1 %}{% break %}{% endif %}{% endset %}{{ z }}{% endfor %}

@@ -298,12 +298,15 @@ static yk_status make_recursive(struct yk_jinja_interpreter *interpreter,
     return YK_OK;
 }
 
-/* Runs the body for each item. The scope is the same for all, but empty at the beginning. */
+/* Runs the body for each item. The scope is the same for all, but empty at the beginning. Sets
+ * `*completed` to whether a body ran to its end, without {% break %} and {% continue %}. */
 static yk_status run_items(struct yk_jinja_interpreter *interpreter,
-                           const struct yk_jinja_statement *statement, struct yk_jinja_loop *loop)
+                           const struct yk_jinja_statement *statement, struct yk_jinja_loop *loop,
+                           bool *completed)
 {
     struct yk_jinja_scope *scope = interpreter->scope;
     const struct yk_jinja_value variable = {.kind = YK_JINJA_LOOP, .as.loop = loop};
+    *completed = false;
     for (;;) {
         struct yk_jinja_value item = {0};
         bool found = false;
@@ -319,6 +322,7 @@ static yk_status run_items(struct yk_jinja_interpreter *interpreter,
         YK_TRY(yk_jinja_executor_run(interpreter, statement->body));
         const enum yk_jinja_flow flow = interpreter->flow;
         interpreter->flow = YK_JINJA_FLOW_NEXT;
+        *completed = *completed || flow == YK_JINJA_FLOW_NEXT;
         if (flow == YK_JINJA_FLOW_BREAK) {
             return YK_OK;
         }
@@ -331,6 +335,7 @@ static yk_status run_loop(struct yk_jinja_interpreter *interpreter,
 {
     struct yk_jinja_loop *loop = NULL;
     struct yk_jinja_scope *outer = interpreter->scope;
+    bool completed = false;
     YK_JINJA_TRY_NEW(&interpreter->run, loop, 1);
     YK_TRY(yk_jinja_loop_open(items, loop));
     loop->depth0 = depth0;
@@ -341,9 +346,9 @@ static yk_status run_loop(struct yk_jinja_interpreter *interpreter,
         YK_TRY(make_recursive(interpreter, statement, loop));
     }
     YK_TRY(yk_jinja_scope_open(interpreter, outer));
-    yk_status status = run_items(interpreter, statement, loop);
+    yk_status status = run_items(interpreter, statement, loop, &completed);
     interpreter->scope = outer;
-    if (loop->index0 < 0 && statement->otherwise) {
+    if (!completed && statement->otherwise) {
         YK_IF_OK(run_in_scope(interpreter, statement->otherwise));
     }
     return status;
