@@ -27,7 +27,7 @@ static yk_status find_attribute(struct yk_jinja_run *run, struct yk_jinja_value 
         return yk_jinja_loop_get(run, object.as.loop, name->bytes, name->length, out, found);
     }
     if (object.kind == YK_JINJA_NAMESPACE) {
-        value = yk_jinja_dict_find_string(object.as.dict, name);
+        YK_TRY(yk_jinja_dict_find_string(run, object.as.dict, name, &value));
     } else if (object.kind == YK_JINJA_TUPLE && object.as.list->group) {
         const struct yk_jinja_value key = yk_jinja_value_string(name);
         value = yk_jinja_value_is_string(key, "grouper") ? &object.as.list->items[0]
@@ -56,7 +56,8 @@ yk_status yk_jinja_attribute_get(struct yk_jinja_run *run, struct yk_jinja_value
         return yk_jinja_function_bind(run, method, object, out);
     }
     if (object.kind == YK_JINJA_DICT) {
-        const struct yk_jinja_value *value = yk_jinja_dict_find_string(object.as.dict, name);
+        const struct yk_jinja_value *value = NULL;
+        YK_TRY(yk_jinja_dict_find_string(run, object.as.dict, name, &value));
         if (value) {
             *out = *value;
             return YK_OK;
@@ -213,7 +214,8 @@ yk_status yk_jinja_attribute_get_item(struct yk_jinja_run *run, struct yk_jinja_
                              yk_jinja_value_type_name(object));
     }
     if (object.kind == YK_JINJA_DICT) {
-        const struct yk_jinja_value *value = yk_jinja_dict_find(object.as.dict, key);
+        const struct yk_jinja_value *value = NULL;
+        YK_TRY(yk_jinja_dict_find(run, object.as.dict, key, &value));
         if (value) {
             *out = *value;
             return YK_OK;
@@ -267,11 +269,10 @@ yk_status yk_jinja_attribute_contains(struct yk_jinja_run *run, struct yk_jinja_
     if (keys) {
         const struct yk_jinja_dict *dict =
             container.kind == YK_JINJA_DICT ? container.as.dict : container.as.view->dict;
-        if (!yk_jinja_dict_is_hashable(item)) {
-            return yk_fail(YK_ERROR_INPUT, "a value of type %s cannot be the key of a dict",
-                           yk_jinja_value_type_name(item));
-        }
-        *out = yk_jinja_dict_find(dict, item) != NULL;
+        const struct yk_jinja_value *found = NULL;
+        YK_TRY(yk_jinja_dict_check_key(run, item));
+        YK_TRY(yk_jinja_dict_find(run, dict, item, &found));
+        *out = found != NULL;
         return YK_OK;
     }
     return search(run, container, item, out);

@@ -75,11 +75,9 @@ static yk_status items(struct yk_jinja_call *call, struct yk_jinja_value *out)
 
 static yk_status get(struct yk_jinja_call *call, struct yk_jinja_value *out)
 {
-    if (!yk_jinja_dict_is_hashable(call->values[0])) {
-        return yk_fail(YK_ERROR_INPUT, "a value of type %s cannot be the key of a dict",
-                       yk_jinja_value_type_name(call->values[0]));
-    }
-    const struct yk_jinja_value *found = yk_jinja_dict_find(call->subject.as.dict, call->values[0]);
+    const struct yk_jinja_value *found = NULL;
+    YK_TRY(yk_jinja_dict_check_key(call->run, call->values[0]));
+    YK_TRY(yk_jinja_dict_find(call->run, call->subject.as.dict, call->values[0], &found));
     *out = found                                     ? *found
            : call->values[1].kind == YK_JINJA_ABSENT ? yk_jinja_value_none()
                                                      : call->values[1];

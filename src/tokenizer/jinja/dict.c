@@ -11,23 +11,34 @@ enum {
 
 #define LARGEST_EXACT_INTEGER 9007199254740992.0 /* 2^53 */
 
-static bool is_hashable(struct yk_jinja_value value, int nested)
+/* Every item that is visited counts: tuples may share their items, so that visiting them takes time
+ * that is exponential in their depth. */
+static yk_status is_hashable(struct yk_jinja_run *run, struct yk_jinja_value value, int nested,
+                             bool *out)
 {
     if (value.kind != YK_JINJA_TUPLE) {
-        return value.kind != YK_JINJA_LIST && value.kind != YK_JINJA_DICT &&
+        *out = value.kind != YK_JINJA_LIST && value.kind != YK_JINJA_DICT &&
                value.kind != YK_JINJA_SLICE && value.kind != YK_JINJA_VIEW;
+        return YK_OK;
     }
-    for (int64_t i = 0; i < value.as.list->count; i++) {
-        if (nested >= MAX_NESTED || !is_hashable(value.as.list->items[i], nested + 1)) {
-            return false;
+    *out = true;
+    for (int64_t i = 0; i < value.as.list->count && *out; i++) {
+        YK_TRY(yk_jinja_run_step(run, 1));
+        *out = nested < MAX_NESTED;
+        if (*out) {
+            YK_TRY(is_hashable(run, value.as.list->items[i], nested + 1, out));
         }
     }
-    return true;
+    return YK_OK;
 }
 
-bool yk_jinja_dict_is_hashable(struct yk_jinja_value value)
+yk_status yk_jinja_dict_check_key(struct yk_jinja_run *run, struct yk_jinja_value key)
 {
-    return is_hashable(value, 0);
+    bool hashable = false;
+    YK_TRY(is_hashable(run, key, 0, &hashable));
+    return hashable ? YK_OK
+                    : yk_fail(YK_ERROR_INPUT, "a value of type %s cannot be the key of a dict",
+                              yk_jinja_value_type_name(key));
 }
 
 static bool is_number(enum yk_jinja_kind kind)
@@ -47,36 +58,44 @@ static bool same_number(struct yk_jinja_value a, struct yk_jinja_value b)
     return yk_jinja_value_get_number(a, &x) && yk_jinja_value_get_number(b, &y) && x == y;
 }
 
-bool yk_jinja_dict_same_key(struct yk_jinja_value a, struct yk_jinja_value b)
+static yk_status compare_tuples(struct yk_jinja_run *run, const struct yk_jinja_list *a,
+                                const struct yk_jinja_list *b, bool *out)
+{
+    *out = a->count == b->count;
+    for (int64_t i = 0; i < a->count && *out; i++) {
+        YK_TRY(yk_jinja_run_step(run, 1));
+        YK_TRY(yk_jinja_dict_compare_keys(run, a->items[i], b->items[i], out));
+    }
+    return YK_OK;
+}
+
+yk_status yk_jinja_dict_compare_keys(struct yk_jinja_run *run, struct yk_jinja_value a,
+                                     struct yk_jinja_value b, bool *out)
 {
     if (is_number(a.kind) && is_number(b.kind)) {
-        return same_number(a, b);
+        *out = same_number(a, b);
+        return YK_OK;
     }
-    if (a.kind != b.kind) {
-        return false;
+    *out = a.kind == b.kind;
+    if (!*out) {
+        return YK_OK;
     }
     switch (a.kind) {
     case YK_JINJA_STRING:
-        return yk_jinja_value_same_string(a.as.string, b.as.string);
+        return yk_jinja_value_compare_strings(run, a.as.string, b.as.string, out);
     case YK_JINJA_TUPLE:
-        if (a.as.list->count != b.as.list->count) {
-            return false;
-        }
-        for (int64_t i = 0; i < a.as.list->count; i++) {
-            if (!yk_jinja_dict_same_key(a.as.list->items[i], b.as.list->items[i])) {
-                return false;
-            }
-        }
-        return true;
+        return compare_tuples(run, a.as.list, b.as.list, out);
     case YK_JINJA_RANGE:
-        return a.as.range->count == b.as.range->count &&
+        *out = a.as.range->count == b.as.range->count &&
                (a.as.range->count == 0 || a.as.range->start == b.as.range->start) &&
                (a.as.range->count < 2 || a.as.range->step == b.as.range->step);
+        return YK_OK;
     case YK_JINJA_NONE:
     case YK_JINJA_UNDEFINED:
-        return true;
+        return YK_OK;
     default:
-        return a.as.string == b.as.string; /* the same object */
+        *out = a.as.string == b.as.string; /* the same object */
+        return YK_OK;
     }
 }
 
@@ -85,11 +104,6 @@ static uint64_t mix(uint64_t bits)
     bits ^= bits >> 33;
     bits *= 0xff51afd7ed558ccdULL;
     return bits ^ bits >> 33;
-}
-
-static uint64_t hash_string(const struct yk_jinja_string *string)
-{
-    return string->hash ? string->hash : yk_hash_bytes(string->bytes, string->length);
 }
 
 static uint64_t hash_number(struct yk_jinja_value value)
@@ -110,21 +124,25 @@ static uint64_t hash_number(struct yk_jinja_value value)
     return mix((uint64_t)integer);
 }
 
-static uint64_t hash_value(struct yk_jinja_value value)
+static yk_status hash_value(struct yk_jinja_run *run, struct yk_jinja_value value, uint64_t *out)
 {
     if (value.kind == YK_JINJA_STRING) {
-        return hash_string(value.as.string);
+        const struct yk_jinja_string *string = value.as.string;
+        *out = string->hash ? string->hash : yk_hash_bytes(string->bytes, string->length);
+        return string->hash ? YK_OK : yk_jinja_run_charge_bytes(run, string->length);
     }
     if (is_number(value.kind)) {
-        return hash_number(value);
+        *out = hash_number(value);
+        return YK_OK;
     }
-    uint64_t hash = (uint64_t)value.kind;
-    if (value.kind == YK_JINJA_TUPLE) {
-        for (int64_t i = 0; i < value.as.list->count; i++) {
-            hash = mix(hash * 31 + hash_value(value.as.list->items[i]));
-        }
+    *out = (uint64_t)value.kind;
+    for (int64_t i = 0; value.kind == YK_JINJA_TUPLE && i < value.as.list->count; i++) {
+        uint64_t hash = 0;
+        YK_TRY(yk_jinja_run_step(run, 1));
+        YK_TRY(hash_value(run, value.as.list->items[i], &hash));
+        *out = mix(*out * 31 + hash);
     }
-    return hash;
+    return YK_OK;
 }
 
 yk_status yk_jinja_dict_new(struct yk_jinja_run *run, int64_t capacity, struct yk_jinja_dict **out)
@@ -137,13 +155,16 @@ yk_status yk_jinja_dict_new(struct yk_jinja_run *run, int64_t capacity, struct y
     return YK_OK;
 }
 
-static void index_entry(struct yk_jinja_dict *dict, int64_t entry)
+/* Keys with the same hash are passed one by one: each counts. */
+static yk_status index_entry(struct yk_jinja_run *run, struct yk_jinja_dict *dict, int64_t entry)
 {
     uint64_t slot = dict->entries[entry].hash & dict->index_mask;
     while (dict->index[slot] != 0) {
+        YK_TRY(yk_jinja_run_step(run, 1));
         slot = (slot + 1) & dict->index_mask;
     }
     dict->index[slot] = (int32_t)entry + 1;
+    return YK_OK;
 }
 
 static yk_status make_index(struct yk_jinja_run *run, struct yk_jinja_dict *dict)
@@ -152,11 +173,14 @@ static yk_status make_index(struct yk_jinja_run *run, struct yk_jinja_dict *dict
     while (slots < 2 * (uint64_t)dict->capacity) {
         slots *= 2;
     }
+    const bool hashed = dict->index != NULL;
     YK_JINJA_TRY_NEW(run, dict->index, slots);
     dict->index_mask = slots - 1;
     for (int64_t i = 0; i < dict->count; i++) {
-        dict->entries[i].hash = hash_value(dict->entries[i].key);
-        index_entry(dict, i);
+        if (!hashed) {
+            YK_TRY(hash_value(run, dict->entries[i].key, &dict->entries[i].hash));
+        }
+        YK_TRY(index_entry(run, dict, i));
     }
     return YK_OK;
 }
@@ -177,37 +201,40 @@ static yk_status grow(struct yk_jinja_run *run, struct yk_jinja_dict *dict)
     return dict->index ? make_index(run, dict) : YK_OK;
 }
 
-/* Returns the entry of a key, or -1. */
-static int64_t find_entry(const struct yk_jinja_dict *dict, struct yk_jinja_value key)
+/* Sets `*out` to the index of the entry of a key, or to -1. */
+static yk_status find_entry(struct yk_jinja_run *run, const struct yk_jinja_dict *dict,
+                            struct yk_jinja_value key, int64_t *out)
 {
+    uint64_t hash = 0;
+    bool same = false;
+    *out = -1;
     if (!dict->index) {
-        for (int64_t i = 0; i < dict->count; i++) {
-            if (yk_jinja_dict_same_key(dict->entries[i].key, key)) {
-                return i;
-            }
+        for (int64_t i = 0; i < dict->count && !same; i++) {
+            YK_TRY(yk_jinja_dict_compare_keys(run, dict->entries[i].key, key, &same));
+            *out = same ? i : -1;
         }
-        return -1;
+        return YK_OK;
     }
-    const uint64_t hash = hash_value(key);
-    for (uint64_t slot = hash & dict->index_mask; dict->index[slot] != 0;
+    YK_TRY(hash_value(run, key, &hash));
+    for (uint64_t slot = hash & dict->index_mask; dict->index[slot] != 0 && !same;
          slot = (slot + 1) & dict->index_mask) {
-        const struct yk_jinja_dict_entry *entry = &dict->entries[dict->index[slot] - 1];
-        if (entry->hash == hash && yk_jinja_dict_same_key(entry->key, key)) {
-            return dict->index[slot] - 1;
+        const int64_t i = dict->index[slot] - 1;
+        YK_TRY(yk_jinja_run_step(run, 1));
+        if (dict->entries[i].hash == hash) {
+            YK_TRY(yk_jinja_dict_compare_keys(run, dict->entries[i].key, key, &same));
         }
+        *out = same ? i : -1;
     }
-    return -1;
+    return YK_OK;
 }
 
 yk_status yk_jinja_dict_set(struct yk_jinja_run *run, struct yk_jinja_dict *dict,
                             struct yk_jinja_value key, struct yk_jinja_value value)
 {
-    if (!yk_jinja_dict_is_hashable(key)) {
-        return yk_fail(YK_ERROR_INPUT, "a value of type %s cannot be the key of a dict",
-                       yk_jinja_value_type_name(key));
-    }
+    int64_t found = 0;
+    YK_TRY(yk_jinja_dict_check_key(run, key));
     YK_TRY(yk_jinja_run_step(run, 1));
-    const int64_t found = find_entry(dict, key);
+    YK_TRY(find_entry(run, dict, key, &found));
     if (found >= 0) {
         dict->entries[found].value = value;
         return YK_OK;
@@ -218,33 +245,31 @@ yk_status yk_jinja_dict_set(struct yk_jinja_run *run, struct yk_jinja_dict *dict
     struct yk_jinja_dict_entry *entry = &dict->entries[dict->count++];
     *entry = (struct yk_jinja_dict_entry){.key = key, .value = value};
     if (dict->index) {
-        entry->hash = hash_value(key);
-        index_entry(dict, dict->count - 1);
-        return YK_OK;
+        YK_TRY(hash_value(run, key, &entry->hash));
+        return index_entry(run, dict, dict->count - 1);
     }
     return dict->count > SMALL ? make_index(run, dict) : YK_OK;
 }
 
-const struct yk_jinja_value *yk_jinja_dict_find(const struct yk_jinja_dict *dict,
-                                                struct yk_jinja_value key)
+yk_status yk_jinja_dict_find(struct yk_jinja_run *run, const struct yk_jinja_dict *dict,
+                             struct yk_jinja_value key, const struct yk_jinja_value **out)
 {
-    if (!yk_jinja_dict_is_hashable(key)) {
-        return NULL;
+    bool hashable = false;
+    int64_t found = -1;
+    YK_TRY(is_hashable(run, key, 0, &hashable));
+    if (hashable) {
+        YK_TRY(find_entry(run, dict, key, &found));
     }
-    const int64_t found = find_entry(dict, key);
-    return found >= 0 ? &dict->entries[found].value : NULL;
+    *out = found >= 0 ? &dict->entries[found].value : NULL;
+    return YK_OK;
 }
 
-const struct yk_jinja_value *yk_jinja_dict_find_string(const struct yk_jinja_dict *dict,
-                                                       const struct yk_jinja_string *key)
+yk_status yk_jinja_dict_find_string(struct yk_jinja_run *run, const struct yk_jinja_dict *dict,
+                                    const struct yk_jinja_string *key,
+                                    const struct yk_jinja_value **out)
 {
-    const int64_t found = find_entry(dict, yk_jinja_value_string(key));
-    return found >= 0 ? &dict->entries[found].value : NULL;
-}
-
-const struct yk_jinja_value *yk_jinja_dict_find_name(const struct yk_jinja_dict *dict,
-                                                     const char *name)
-{
-    const struct yk_jinja_string key = {.bytes = name, .length = strlen(name), .characters = -1};
-    return yk_jinja_dict_find_string(dict, &key);
+    int64_t found = 0;
+    YK_TRY(find_entry(run, dict, yk_jinja_value_string(key), &found));
+    *out = found >= 0 ? &dict->entries[found].value : NULL;
+    return YK_OK;
 }

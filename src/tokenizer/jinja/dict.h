@@ -29,18 +29,19 @@ yk_status yk_jinja_dict_new(struct yk_jinja_run *run, int64_t capacity,
 yk_status yk_jinja_dict_set(struct yk_jinja_run *run, struct yk_jinja_dict *dict,
                             struct yk_jinja_value key, struct yk_jinja_value value) YK_MUST_USE;
 
-/* Returns the value of a key, or NULL if there is none or if the key cannot be hashed. */
-const struct yk_jinja_value *yk_jinja_dict_find(const struct yk_jinja_dict *dict,
-                                                struct yk_jinja_value key);
-const struct yk_jinja_value *yk_jinja_dict_find_string(const struct yk_jinja_dict *dict,
-                                                       const struct yk_jinja_string *key);
-const struct yk_jinja_value *yk_jinja_dict_find_name(const struct yk_jinja_dict *dict,
-                                                     const char *name);
+/* Sets `*out` to the value of a key, or to NULL if there is none or if the key cannot be hashed. */
+yk_status yk_jinja_dict_find(struct yk_jinja_run *run, const struct yk_jinja_dict *dict,
+                             struct yk_jinja_value key,
+                             const struct yk_jinja_value **out) YK_MUST_USE;
+yk_status yk_jinja_dict_find_string(struct yk_jinja_run *run, const struct yk_jinja_dict *dict,
+                                    const struct yk_jinja_string *key,
+                                    const struct yk_jinja_value **out) YK_MUST_USE;
 
-/* Returns whether Python can hash the value. */
-bool yk_jinja_dict_is_hashable(struct yk_jinja_value value);
+/* Fails if Python cannot hash the key. */
+yk_status yk_jinja_dict_check_key(struct yk_jinja_run *run, struct yk_jinja_value key) YK_MUST_USE;
 
-/* Returns whether two values that can be hashed are equal. */
-bool yk_jinja_dict_same_key(struct yk_jinja_value a, struct yk_jinja_value b);
+/* Sets `*out` to whether two values that can be hashed are equal. */
+yk_status yk_jinja_dict_compare_keys(struct yk_jinja_run *run, struct yk_jinja_value a,
+                                     struct yk_jinja_value b, bool *out) YK_MUST_USE;
 
 #endif

@@ -95,7 +95,9 @@ static yk_status unique(struct yk_jinja_call *call, struct yk_jinja_value *out)
         struct yk_jinja_value key = {0};
         YK_TRY(make_key(call->run, list->items[i], call->values[1], (struct yk_jinja_value){0},
                         case_sensitive, &key));
-        if (!yk_jinja_dict_find(known, key)) {
+        const struct yk_jinja_value *found = NULL;
+        YK_TRY(yk_jinja_dict_find(call->run, known, key, &found));
+        if (!found) {
             YK_TRY(yk_jinja_dict_set(call->run, known, key, key));
             YK_TRY(yk_jinja_value_append(call->run, &builder, list->items[i]));
         }

@@ -70,7 +70,8 @@ static yk_status find_named_value(struct formatter *formatter, struct yk_jinja_v
     }
     const struct yk_jinja_string key = {
         .bytes = formatter->at, .length = (size_t)(close - formatter->at), .characters = -1};
-    const struct yk_jinja_value *found = yk_jinja_dict_find_string(formatter->values.as.dict, &key);
+    const struct yk_jinja_value *found = NULL;
+    YK_TRY(yk_jinja_dict_find_string(formatter->run, formatter->values.as.dict, &key, &found));
     if (!found) {
         return yk_fail(YK_ERROR_INPUT, "a format string needs a value that the dict has not");
     }

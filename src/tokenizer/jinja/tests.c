@@ -35,7 +35,14 @@ KIND_TEST(is_sequence, value.kind == YK_JINJA_STRING || value.kind == YK_JINJA_L
                            value.kind == YK_JINJA_RANGE || value.kind == YK_JINJA_UNDEFINED)
 KIND_TEST(is_callable, value.kind == YK_JINJA_CALLABLE || value.kind == YK_JINJA_LOOP ||
                            value.kind == YK_JINJA_JOINER || value.kind == YK_JINJA_UNDEFINED)
-KIND_TEST(is_same, yk_jinja_value_compare_identity(value, call->values[0]))
+
+static yk_status is_same(struct yk_jinja_call *call, struct yk_jinja_value *out)
+{
+    bool same = false;
+    YK_TRY(yk_jinja_value_compare_identity(call->run, call->subject, call->values[0], &same));
+    *out = yk_jinja_value_bool(same);
+    return YK_OK;
+}
 
 static yk_status has_case(struct yk_jinja_call *call, bool upper, struct yk_jinja_value *out)
 {

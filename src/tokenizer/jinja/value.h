@@ -177,6 +177,15 @@ static inline bool yk_jinja_value_same_string(const struct yk_jinja_string *a,
                       (a->bytes == b->bytes || memcmp(a->bytes, b->bytes, a->length) == 0));
 }
 
+/* Sets `*out` to whether two strings consist of the same bytes, and counts the steps of this. */
+static inline yk_status yk_jinja_value_compare_strings(struct yk_jinja_run *run,
+                                                       const struct yk_jinja_string *a,
+                                                       const struct yk_jinja_string *b, bool *out)
+{
+    *out = yk_jinja_value_same_string(a, b);
+    return a->length == b->length ? yk_jinja_run_charge_bytes(run, a->length) : YK_OK;
+}
+
 /* Returns the name of the type as Python has it, for messages: "str", "dict" … */
 const char *yk_jinja_value_type_name(struct yk_jinja_value value);
 

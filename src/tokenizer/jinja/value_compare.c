@@ -33,24 +33,30 @@ bool yk_jinja_value_compare_truth(struct yk_jinja_value value)
     }
 }
 
-bool yk_jinja_value_compare_identity(struct yk_jinja_value a, struct yk_jinja_value b)
+yk_status yk_jinja_value_compare_identity(struct yk_jinja_run *run, struct yk_jinja_value a,
+                                          struct yk_jinja_value b, bool *out)
 {
-    if (a.kind != b.kind) {
-        return false;
+    *out = a.kind == b.kind;
+    if (!*out) {
+        return YK_OK;
     }
     switch (a.kind) {
     case YK_JINJA_BOOL:
-        return a.as.boolean == b.as.boolean;
+        *out = a.as.boolean == b.as.boolean;
+        return YK_OK;
     case YK_JINJA_INT:
-        return a.as.integer == b.as.integer;
+        *out = a.as.integer == b.as.integer;
+        return YK_OK;
     case YK_JINJA_STRING:
-        return yk_jinja_value_same_string(a.as.string, b.as.string);
+        return yk_jinja_value_compare_strings(run, a.as.string, b.as.string, out);
     case YK_JINJA_NONE:
-        return true;
+        return YK_OK;
     case YK_JINJA_FLOAT:
-        return false;
+        *out = false;
+        return YK_OK;
     default:
-        return a.as.list == b.as.list;
+        *out = a.as.list == b.as.list;
+        return YK_OK;
     }
 }
 
@@ -69,7 +75,9 @@ static yk_status equal_dicts(struct yk_jinja_run *run, const struct yk_jinja_dic
 {
     *out = a->count == b->count;
     for (int64_t i = 0; *out && i < a->count; i++) {
-        const struct yk_jinja_value *other = yk_jinja_dict_find(b, a->entries[i].key);
+        const struct yk_jinja_value *other = NULL;
+        YK_TRY(yk_jinja_run_step(run, 1));
+        YK_TRY(yk_jinja_dict_find(run, b, a->entries[i].key, &other));
         *out = other != NULL;
         if (other) {
             YK_TRY(yk_jinja_value_compare_equal(run, a->entries[i].value, *other, out));
@@ -96,12 +104,7 @@ yk_status yk_jinja_value_compare_equal(struct yk_jinja_run *run, struct yk_jinja
         (a.kind == YK_JINJA_LIST || a.kind == YK_JINJA_TUPLE || a.kind == YK_JINJA_DICT)) {
         return equal_nested(run, a, b, out);
     }
-    if (a.kind == YK_JINJA_STRING && b.kind == YK_JINJA_STRING &&
-        a.as.string->length == b.as.string->length) {
-        YK_TRY(yk_jinja_run_charge_bytes(run, a.as.string->length));
-    }
-    *out = yk_jinja_dict_same_key(a, b);
-    return YK_OK;
+    return yk_jinja_dict_compare_keys(run, a, b, out);
 }
 
 static yk_status fail_order(struct yk_jinja_value a, struct yk_jinja_value b,

@@ -7,8 +7,9 @@
 /* Returns whether Python regards the value as true. */
 bool yk_jinja_value_compare_truth(struct yk_jinja_value value);
 
-/* Returns whether two values are one object. */
-bool yk_jinja_value_compare_identity(struct yk_jinja_value a, struct yk_jinja_value b);
+/* Sets `*out` to whether two values are one object. */
+yk_status yk_jinja_value_compare_identity(struct yk_jinja_run *run, struct yk_jinja_value a,
+                                          struct yk_jinja_value b, bool *out) YK_MUST_USE;
 
 yk_status yk_jinja_value_compare_equal(struct yk_jinja_run *run, struct yk_jinja_value a,
                                        struct yk_jinja_value b, bool *out) YK_MUST_USE;
