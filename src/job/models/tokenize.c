@@ -12,6 +12,7 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -92,7 +93,7 @@ yk_status yk_tokenize_check_output_path(const struct yk_tokenize_output_path *ou
 }
 
 enum {
-    TOKENS_BETWEEN_LOOKS = 1 << 14 /* at whether the job is stopped */
+    TOKENS_BETWEEN_CHECKS = 1 << 14 /* of whether the job is stopped */
 };
 
 /* Files on their way to tokens. */
@@ -104,7 +105,7 @@ struct encoding {
     struct yk_tokenizer_encoder *encoder;
     struct yk_chunk_boundary_rules cut;
     struct yk_text_files files;
-    struct yk_token_ids ids; /* of a piece */
+    struct yk_token_ids ids; /* of a chunk */
     int32_t end;             /* put behind each file; −1: none */
     int64_t bytes;
 
@@ -251,7 +252,7 @@ static yk_status show_chunk(void *user, const char *path, const char *text, size
     }
     for (int64_t i = 0; i < encoding->ids.count; i++) {
         YK_TRY(emit_token(encoding, encoding->ids.items[i]));
-        if (i % TOKENS_BETWEEN_LOOKS == 0 && yk_job_stop_requested(encoding->job)) {
+        if (i % TOKENS_BETWEEN_CHECKS == 0 && yk_job_stop_requested(encoding->job)) {
             return yk_fail(YK_ERROR_STOPPED, "stopped between two tokens");
         }
     }
@@ -274,7 +275,7 @@ yk_status yk_tokenize_list_tokens(const struct yk_tokenize_list_tokens_request *
 
 enum {
     CHUNK_TOKENS = 1 << 16,
-    FURTHEST = 1 << 10 /* tokens from the end that are looked at for a place to cut */
+    FURTHEST = 1 << 10 /* number of last tokens that are searched for a place to cut */
 };
 
 /* A shard on its way to text. */
@@ -284,6 +285,7 @@ struct decoding {
     struct yk_token_shard *shard;
     struct yk_token_ids ids; /* that were read and not handed out */
     struct yk_text text;     /* of one or two tokens */
+    int32_t *chunk;          /* (CHUNK_TOKENS) that are read at a time */
 };
 
 /* The text of `count` tokens, until the next call. */
@@ -341,9 +343,9 @@ static yk_status emit_text(struct decoding *decoding, int64_t count)
     return YK_OK;
 }
 
-static yk_status check_ids(const struct decoding *decoding, int64_t first, const int32_t *chunk,
-                           int64_t count)
+static yk_status check_ids(const struct decoding *decoding, int64_t first, int64_t count)
 {
+    const int32_t *chunk = decoding->chunk;
     const int32_t known = yk_tokenizer_vocabulary_size(decoding->tokenizer);
     for (int64_t i = 0; i < count; i++) {
         if (chunk[i] >= known) {
@@ -358,14 +360,15 @@ static yk_status check_ids(const struct decoding *decoding, int64_t first, const
 
 static yk_status decode(struct decoding *decoding)
 {
-    static int32_t chunk[CHUNK_TOKENS];
     const int64_t total = yk_token_shard_token_count(decoding->shard);
+    decoding->chunk = malloc(CHUNK_TOKENS * sizeof *decoding->chunk);
+    YK_TRY_ALLOCATED(decoding->chunk);
     for (int64_t first = 0; first < total; first += CHUNK_TOKENS) {
         const int64_t left = total - first;
         const int64_t count = left < CHUNK_TOKENS ? left : CHUNK_TOKENS;
-        YK_TRY(yk_token_shard_read_tokens(decoding->shard, first, count, chunk));
-        YK_TRY(check_ids(decoding, first, chunk, count));
-        yk_token_ids_add_all(&decoding->ids, chunk, count);
+        YK_TRY(yk_token_shard_read_tokens(decoding->shard, first, count, decoding->chunk));
+        YK_TRY(check_ids(decoding, first, count));
+        yk_token_ids_add_all(&decoding->ids, decoding->chunk, count);
         YK_TRY(yk_token_ids_status(&decoding->ids));
         int64_t ready = decoding->ids.count;
         if (count < left) {
@@ -384,6 +387,7 @@ yk_status yk_tokenize_decode_shard(const struct yk_tokenize_decode_shard_request
     yk_status status = yk_tokenizer_open(request->tokenizer, &decoding.tokenizer);
     YK_IF_OK(yk_token_shard_open(request->shard, &decoding.shard));
     YK_IF_OK(decode(&decoding));
+    free(decoding.chunk);
     yk_token_ids_free(&decoding.ids);
     yk_text_free(&decoding.text);
     yk_token_shard_close(decoding.shard);
