@@ -13,7 +13,7 @@
 
 enum {
     BYTES = 256,
-    STEPS_BETWEEN_LOOKS = 1 << 14
+    STEPS_BETWEEN_CHECKS = 1 << 14
 };
 
 /* A word, as a range of the learner's `ids`. */
@@ -39,8 +39,8 @@ struct learner {
 /* Called for every token that is visited. */
 static inline yk_status check_stop(struct learner *learner)
 {
-    const bool look = ++learner->steps % STEPS_BETWEEN_LOOKS == 0 && learner->stop;
-    return look && atomic_load(learner->stop)
+    const bool check = ++learner->steps % STEPS_BETWEEN_CHECKS == 0 && learner->stop;
+    return check && atomic_load(learner->stop)
                ? yk_fail(YK_ERROR_STOPPED, "stopped while a tokenizer was learned")
                : YK_OK;
 }
@@ -117,35 +117,36 @@ static yk_status add_words(struct learner *learner, const struct yk_word_counts 
 }
 
 /* Adds the token that a pair is merged into, unless another pair was merged into the same token. */
-static yk_status join_tokens(struct yk_token_map *tokens, struct yk_token_pair pair, int32_t *out)
+static yk_status add_merged_token(struct yk_token_map *tokens, struct yk_token_pair pair,
+                                  int32_t *out)
 {
-    struct yk_text joined = {0};
+    struct yk_text merged = {0};
     size_t left_length = 0;
     size_t right_length = 0;
     const char *left = yk_token_map_get_token(tokens, pair.left, &left_length);
     const char *right = yk_token_map_get_token(tokens, pair.right, &right_length);
-    yk_text_add_bytes(&joined, left, left_length);
-    yk_text_add_bytes(&joined, right, right_length);
-    yk_status status = yk_text_status(&joined);
+    yk_text_add_bytes(&merged, left, left_length);
+    yk_text_add_bytes(&merged, right, right_length);
+    yk_status status = yk_text_status(&merged);
     if (status == YK_OK) {
-        *out = yk_token_map_find_id(tokens, joined.bytes, joined.length);
+        *out = yk_token_map_find_id(tokens, merged.bytes, merged.length);
         if (*out < 0) {
             *out = yk_token_map_count(tokens);
-            status = yk_token_map_add(tokens, joined.bytes, joined.length, *out);
+            status = yk_token_map_add(tokens, merged.bytes, merged.length, *out);
         }
     }
-    yk_text_free(&joined);
+    yk_text_free(&merged);
     return status;
 }
 
 /*
- * Joins the pair in a word, from the left, and reports to the queue which neighbours there are no
- * longer and which there are now. The count of the pair itself stays: it is not looked at again,
+ * Merges the pair in a word, from the left, and reports to the queue which neighbours there are no
+ * longer and which there are now. The count of the pair itself stays: it is not used again,
  * unless another pair becomes one of its two tokens; that it then counts from there is BpeTrainer's
  * way.
  */
-static yk_status join_in_word(struct learner *learner, struct yk_token_pair pair, int32_t joined,
-                              int32_t index)
+static yk_status merge_in_word(struct learner *learner, struct yk_token_pair pair, int32_t merged,
+                               int32_t index)
 {
     struct word *word = &learner->words[index];
     struct yk_bpe_pair_queue *queue = learner->queue;
@@ -162,17 +163,17 @@ static yk_status join_in_word(struct learner *learner, struct yk_token_pair pair
             const int32_t before = ids[kept - 1];
             YK_TRY(yk_bpe_pair_queue_add_count(queue, (struct yk_token_pair){before, pair.left},
                                                -word->times, index));
-            YK_TRY(yk_bpe_pair_queue_add_count(queue, (struct yk_token_pair){before, joined},
+            YK_TRY(yk_bpe_pair_queue_add_count(queue, (struct yk_token_pair){before, merged},
                                                word->times, index));
         }
         if (i + 2 < word->length) {
             const int32_t behind = ids[i + 2];
             YK_TRY(yk_bpe_pair_queue_add_count(queue, (struct yk_token_pair){pair.right, behind},
                                                -word->times, index));
-            YK_TRY(yk_bpe_pair_queue_add_count(queue, (struct yk_token_pair){joined, behind},
+            YK_TRY(yk_bpe_pair_queue_add_count(queue, (struct yk_token_pair){merged, behind},
                                                word->times, index));
         }
-        ids[kept] = joined;
+        ids[kept] = merged;
         i += 2;
     }
     word->length = kept;
@@ -181,12 +182,12 @@ static yk_status join_in_word(struct learner *learner, struct yk_token_pair pair
 
 static yk_status apply(struct learner *learner, const struct yk_bpe_pair_queue_top *top)
 {
-    int32_t joined = 0;
-    YK_TRY(join_tokens(learner->tokens, top->pair, &joined));
+    int32_t merged = 0;
+    YK_TRY(add_merged_token(learner->tokens, top->pair, &merged));
     YK_TRY_GROW_ARRAY(learner->rules, learner->rule_capacity, learner->rule_count);
     learner->rules[learner->rule_count++] = top->pair;
     for (int32_t i = 0; i < top->word_count; i++) {
-        YK_TRY(join_in_word(learner, top->pair, joined, top->words[i]));
+        YK_TRY(merge_in_word(learner, top->pair, merged, top->words[i]));
     }
     return yk_bpe_pair_queue_flush(learner->queue);
 }
