@@ -12,7 +12,7 @@
 
 enum {
     MAX_BUFFERED_BYTES = 1 << 22,
-    TOKENS_BETWEEN_LOOKS = 1 << 14
+    TOKENS_BETWEEN_CHECKS = 1 << 14
 };
 
 /* "3 files, 1.2MB" */
@@ -37,7 +37,7 @@ static yk_status learned_text(const struct yk_tokenize_train_tokenizer_request *
     if (result->tokens < request->tokens) {
         const int64_t times = result->min_times > 1 ? result->min_times : 1;
         yk_text_addf(out,
-                     "\nno pair was left that stands at least %" PRId64 " time%s; a longer text "
+                     "\nno pair was left that occurs at least %" PRId64 " time%s; a longer text "
                      "gives more tokens\n",
                      times, yk_text_plural_suffix(times));
     }
@@ -140,7 +140,7 @@ static yk_status add_token(void *user, int32_t id, const char *text)
     } else {
         yk_text_addf(listing->out, "%s%" PRId32, listing->tokens > 0 ? " " : "", id);
     }
-    return listing->tokens++ % TOKENS_BETWEEN_LOOKS == 0 ? print_long(listing) : YK_OK;
+    return listing->tokens++ % TOKENS_BETWEEN_CHECKS == 0 ? print_long(listing) : YK_OK;
 }
 
 static yk_status end_file(void *user)
@@ -468,7 +468,7 @@ static const struct yk_operand operands[] = {
     {
         .placeholder = "FILE",
         .help = "Texts and folders of texts, one after the other; with --chat, files of "
-                "conversations; else standard input",
+                "conversations (default: standard input)",
         .many = true,
         TO(files),
     },
@@ -482,11 +482,10 @@ static const struct yk_option options[] = {
          "with vocab.json and merges.txt, or with vocab.txt"),
      YK_OPTION_INIT_INPUT_FILE, TO(tokenizer)},
     {YK_OPTION_ROW("append-end", NULL, TOKEN_GROUP,
-                   "Put the token that ends a text behind each file"),
+                   "Append the token that ends a text to each file"),
      YK_OPTION_INIT_FLAG, TO(append_end)},
-    {YK_OPTION_ROW(
-         "shard-tokens", "N", TOKEN_GROUP,
-         "Put so many in each file of a series: NAME_000000.bin, NAME_000001.bin and so on"),
+    {YK_OPTION_ROW("shard-tokens", "N", TOKEN_GROUP,
+                   "Tokens in each file of a series: NAME_000000.bin, NAME_000001.bin and so on"),
      YK_OPTION_INIT_INTEGER(1, INT32_MAX, NULL), TO(shard_tokens)},
     {YK_OPTION_ROW("decode", "FILE", TOKEN_GROUP,
                    "Print the text of the tokens in this shard (.bin)"),
@@ -506,19 +505,18 @@ static const struct yk_option options[] = {
     YK_CHAT_OPTIONS(struct arguments, chat_options, CHAT_GROUP),
     {YK_OPTION_ROW("tools", "FILE", CHAT_GROUP, YK_CHAT_TOOLS_OPTION_HELP),
      YK_OPTION_INIT_INPUT_FILE, TO(chat_options.tools)},
-    {YK_OPTION_ROW(
-         "learn", "N", LEARN_GROUP,
-         "Learn a byte-level BPE of N tokens in all, as vocab_size says to Hugging Face's "
-         "BpeTrainer: the special ones, 256 bytes, and the most frequent pairs, joined"),
+    {YK_OPTION_ROW("learn", "N", LEARN_GROUP,
+                   "Learn a byte-level BPE of N tokens in all, like vocab_size of Hugging Face's "
+                   "BpeTrainer: the special ones, 256 bytes, and the most frequent pairs, merged"),
      YK_OPTION_INIT_INTEGER(YK_TOKENIZE_BYTE_TOKENS, YK_TOKENIZE_MAX_VOCABULARY, NULL), TO(learn)},
     {YK_OPTION_ROW(
          "special", "TOKENS", LEARN_GROUP,
          "Its special tokens: pairs (<pad>, <s> before a text, </s> behind it), llama3 (with "
-         "Llama 3's words), bert ([CLS] before, [SEP] behind), none, or names with commas "
-         "between them; else pairs"),
+         "Llama 3's names), bert ([CLS] before, [SEP] behind), none, or names with commas "
+         "between them (default: pairs)"),
      YK_OPTION_INIT_TEXT(NULL), TO(special)},
     {YK_OPTION_ROW("min-count", "N", LEARN_GROUP,
-                   "Join only pairs that stand at least N times in the text; else 2"),
+                   "Merge only pairs that occur at least N times (default: 2)"),
      YK_OPTION_INIT_INTEGER(0, INT64_MAX, NULL), .missing_value = -1, TO(min_times)},
     YK_OUTPUT_OPTION(
         struct arguments, output, "FILE",
@@ -531,14 +529,14 @@ static const struct yk_command_example examples[] = {
     {"yoke tokenize --learn 8000 -o tokenizer.json books/", "Learn a tokenizer from texts"},
     {"yoke tokenize --tokenizer tokenizer.json -o tokens.bin books/",
      "Write their tokens, for yoke train --data tokens.bin"},
-    {"echo \"Hello, world\" | yoke tokenize --tokenizer tokenizer.json", "Look at the tokens"},
+    {"echo \"Hello, world\" | yoke tokenize --tokenizer tokenizer.json", "Print the tokens"},
     {"yoke tokenize --tokenizer tokenizer.json --decode tokens.bin", "Read what was written"},
     {"yoke tokenize --tokenizer ./model --chat --render messages.jsonl",
      "See conversations as the model sees them"},
 };
 
 static const struct yk_command_exit_code exits[] = {
-    {YK_ERROR_INPUT, "the tokenizer, a text or a shard makes no sense"},
+    {YK_ERROR_INPUT, "the tokenizer, a text or a shard is invalid"},
     {YK_ERROR_STOPPED, "stopped by a signal; nothing was written"},
 };
 
@@ -548,11 +546,11 @@ const struct yk_command yk_command_tokenize = {
     .description =
         "With --tokenizer, the tokens of the texts are printed, one line of ids for each file, or "
         "with -o written to a shard as llm.c has them: two bytes a token, or four where the "
-        "tokenizer has more than 65,536. Files of any size are encoded in pieces, whose tokens are "
+        "tokenizer has more than 65,536. Files of any size are encoded in chunks, whose tokens are "
         "those of the whole; 1 GiB of text without a place to cut, such as a space between two "
-        "words, is refused, and so is a file of more than 1 GiB where the words of its tokenizer "
-        "are of no known kind. Long lists of ids are printed as they come.\n\n"
-        "With --chat, conversations are written by the chat template that the model brings along "
+        "words, is refused, and so is a file of more than 1 GiB if its pre-tokenizer is not known. "
+        "Long lists of ids are printed as they come.\n\n"
+        "With --chat, conversations are written by the chat template of the model "
         "(chat_template.jinja or tokenizer_config.json beside its tokenizer), as transformers' "
         "apply_chat_template() does. --json gives ids, mask and text of each, or "
         "with --render the text alone.\n\n"

@@ -19,7 +19,7 @@ const struct yk_command_exit_code *yk_command_nth_exit_code(const struct yk_comm
 {
     static const struct yk_command_exit_code shared[] = {
         {YK_OK, "done"},
-        {YK_ERROR_SYSTEM, "out of memory, or a device, an output or a thread could not be had"},
+        {YK_ERROR_SYSTEM, "out of memory, or a device, an output or a thread is not available"},
         {YK_ERROR_USAGE, "the command line is wrong"},
     };
     const size_t shared_count = sizeof shared / sizeof shared[0];
