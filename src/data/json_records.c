@@ -124,8 +124,8 @@ static yk_status fail_broken(const char *bytes, size_t length, const char *sourc
     const yk_status status = yk_json_parse(bytes, length, &root);
     yk_json_destroy(root);
     return status == YK_OK ? yk_fail(YK_ERROR_INPUT,
-                                     "%s: the list has no elements that can be "
-                                     "told apart",
+                                     "%s: the elements of the list cannot be "
+                                     "separated",
                                      source)
                            : yk_status_prefix_message(status, source);
 }
