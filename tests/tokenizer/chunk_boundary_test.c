@@ -252,7 +252,7 @@ static void chunks_have_the_tokens_of_the_whole_for_all_fixtures(void **state)
     assert_int_equal(check_folder("components", false), 4); /* and xlm */
 }
 
-static void a_normalizer_that_changes_white_space_prevents_cuts_beside_it(void **state)
+static void no_text_is_cut_next_to_characters_that_become_white_space(void **state)
 {
     (void)state;
     static const char *const normalizers[] = {
@@ -457,7 +457,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chunks_have_the_tokens_of_the_whole),
         cmocka_unit_test(chunks_have_the_tokens_of_the_whole_for_all_fixtures),
-        cmocka_unit_test(a_normalizer_that_changes_white_space_prevents_cuts_beside_it),
+        cmocka_unit_test(no_text_is_cut_next_to_characters_that_become_white_space),
         cmocka_unit_test(spaced_words_are_cut_before_single_spaces),
         cmocka_unit_test(one_word_is_cut_where_no_merge_crosses),
         cmocka_unit_test(a_normalizer_that_strips_is_kept_from_cuts),
