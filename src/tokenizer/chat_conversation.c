@@ -26,12 +26,6 @@ yk_status yk_chat_conversation_set(struct yk_json **member, const struct yk_json
     return YK_OK;
 }
 
-/* Whether Python's str.isspace() is true: Unicode white space, and the separators of ASCII. */
-static bool is_space(uint32_t character)
-{
-    return yk_unicode_is_space(character) || (character >= 0x1c && character <= 0x1f);
-}
-
 const char *yk_chat_conversation_trim_white_space(const char *text, size_t length,
                                                   size_t *out_length)
 {
@@ -41,7 +35,7 @@ const char *yk_chat_conversation_trim_white_space(const char *text, size_t lengt
         uint32_t character = 0;
         const size_t used = yk_utf8_decode(text + at, length - at, &character);
         const size_t bytes = used > 0 ? used : 1;
-        if (used == 0 || !is_space(character)) {
+        if (used == 0 || !yk_unicode_is_python_space(character)) {
             first = at < first ? at : first;
             end = at + bytes;
         }

@@ -24,6 +24,20 @@ bool yk_unicode_is_space(uint32_t character)
            character == 0x2029 || character == 0x202f || character == 0x205f || character == 0x3000;
 }
 
+bool yk_unicode_is_python_space(uint32_t character)
+{
+    return yk_unicode_is_space(character) || (character >= 0x1c && character <= 0x1f);
+}
+
+bool yk_unicode_is_python_printable(uint32_t character)
+{
+    if (character < 0x7f) {
+        return character >= ' ';
+    }
+    const char *category = yk_unicode_general_category(character);
+    return category[0] != 'C' && category[0] != 'Z';
+}
+
 bool yk_unicode_is_in_category(uint32_t character, enum yk_unicode_category kind)
 {
     const struct yk_unicode_range_list *class = &yk_unicode_category_ranges[kind];

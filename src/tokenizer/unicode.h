@@ -80,6 +80,13 @@ yk_status yk_unicode_replace_newer(const char *text, size_t length, struct yk_te
 /* Returns whether the character has the Unicode property White_Space. */
 bool yk_unicode_is_space(uint32_t character);
 
+/* Returns whether Python's str.isspace() is true of the character: it is also true of the four
+ * separators of ASCII. */
+bool yk_unicode_is_python_space(uint32_t character);
+
+/* Returns whether Python's str.isprintable() is true of the character. */
+bool yk_unicode_is_python_printable(uint32_t character);
+
 bool yk_unicode_is_in_category(uint32_t character, enum yk_unicode_category kind);
 
 enum {
