@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "job/model_dataset.h"
 #include "model/builtin.h"
+#include "tokenizer/formats/tokenizer_files.h"
 
 #include <string.h>
 
@@ -128,6 +129,7 @@ static yk_status request_data(const struct yk_train_request *request, const char
         .longest =
             kind == YK_DATASET_SENTENCE_PAIRS ? longest_pair(request, config, sequence) : sequence,
         .skip_faulty = strcmp(request->faulty, "skip") == 0,
+        .chat_variables = inputs->chat_variables,
         .packed = request->packed,
         .images = &inputs->images,
     };
@@ -218,16 +220,13 @@ static yk_status open_tokenizer(const struct yk_train_request *request, struct y
     const char *path = request->tokenizer;
     if (!path && request->weights) {
         YK_TRY(yk_train_inputs_find_weights_folder(request, arena, &path));
-        path = yk_folder_contains(path, "tokenizer.json") ||
-                       yk_folder_contains(path, "vocabulary.json")
-                   ? path
-                   : NULL;
+        path = yk_tokenizer_files_find(path) ? path : NULL;
     }
     if (path) {
         YK_TRY(yk_tokenizer_open(path, &out->own_tokenizer));
         out->tokenizer = out->own_tokenizer;
     }
-    return YK_OK;
+    return yk_chat_options_apply_template(&request->chat, out->own_tokenizer);
 }
 
 static yk_status open_new(const struct yk_train_request *request, struct yk_arena *arena,
@@ -290,9 +289,11 @@ yk_status yk_train_inputs_open(const struct yk_train_request *request,
                        "(.bin), instructions (.jsonl, .json) or images by --data");
     }
     out->data = request->data;
+    YK_TRY(yk_chat_options_read_variables(&request->chat, &out->chat_variables));
     if (checkpoint) {
         out->config = checkpoint->config;
         out->tokenizer = checkpoint->tokenizer;
+        YK_TRY(yk_chat_options_apply_template(&request->chat, checkpoint->tokenizer));
         YK_TRY(open_image_processor(request, checkpoint, arena, out));
         YK_TRY(request_data(request, out->data, out, &wanted));
         out->kind = wanted.kind;
@@ -332,5 +333,6 @@ void yk_train_inputs_close(struct yk_train_inputs *inputs)
     yk_dataset_close(inputs->evaluation_dataset);
     yk_dataset_close(inputs->dataset);
     yk_tokenizer_destroy(inputs->own_tokenizer);
+    yk_json_destroy(inputs->chat_variables);
     *inputs = (struct yk_train_inputs){0};
 }
