@@ -96,8 +96,9 @@ static yk_status append_encoded(struct yk_instructions *instructions,
     }
     return encoder->is_unmarked
                ? yk_fail(YK_ERROR_INPUT,
-                         "the chat template marks none of its tokens as the assistant's; change "
-                         "its {%% generation %%} blocks, or leave such lines out by --faulty skip")
+                         "the chat template writes no token of the assistant's that could be "
+                         "learned; correct the template and, if it has some, its {%% generation "
+                         "%%} blocks, or leave such lines out by --faulty skip")
                : yk_fail(YK_ERROR_INPUT,
                          "there is no answer to learn, or an empty one; write it, or leave such "
                          "lines out by --faulty skip");

@@ -348,25 +348,64 @@ static yk_status add_assignment(const char *text, size_t length, struct yk_json 
     return status;
 }
 
+/* The length of the first assignment of a list, up to a comma that is not inside of JSON. */
+static size_t assignment_length(const char *text)
+{
+    size_t at = 0;
+    int32_t depth = 0;
+    bool quoted = false;
+    for (; text[at] && (text[at] != ',' || depth > 0 || quoted); at++) {
+        if (quoted && text[at] == '\\' && text[at + 1]) {
+            at++;
+        } else if (text[at] == '"') {
+            quoted = !quoted;
+        } else if (!quoted) {
+            depth += (text[at] == '[' || text[at] == '{') - (text[at] == ']' || text[at] == '}');
+        }
+    }
+    return at;
+}
+
 static yk_status parse_object(const char *text, struct yk_json **out)
 {
     yk_status status = yk_json_parse(text, strlen(text), out);
     return status == YK_ERROR_INPUT ? yk_fail(YK_ERROR_USAGE, "%s", yk_status_message()) : status;
 }
 
-yk_status yk_chat_template_parse_variables(const char *text, struct yk_json **out)
+/* transformers refuse these, too: they are what the template is applied to. */
+static yk_status refuse_own_variables(const struct yk_json *variables)
 {
-    if (text[strspn(text, " \t\n")] == '{') {
-        return parse_object(text, out);
+    static const char *const own[] = {"messages", "add_generation_prompt"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        if (yk_json_get_member(variables, own[i])) {
+            return yk_fail(YK_ERROR_USAGE, "\"%s\" cannot be set; it follows from the conversation",
+                           own[i]);
+        }
     }
-    struct yk_json *object = yk_json_node_new_object();
-    YK_TRY_ALLOCATED(object);
-    yk_status status = YK_OK;
-    for (const char *at = text; status == YK_OK && *at;) {
-        const size_t length = strcspn(at, ",");
-        status = add_assignment(at, length, object);
+    return YK_OK;
+}
+
+static yk_status parse_assignments(const char *text, struct yk_json *object)
+{
+    for (const char *at = text; *at;) {
+        const size_t length = assignment_length(at);
+        YK_TRY(add_assignment(at, length, object));
         at += length + (at[length] == ',' ? 1 : 0);
     }
+    return YK_OK;
+}
+
+yk_status yk_chat_template_parse_variables(const char *text, struct yk_json **out)
+{
+    struct yk_json *object = NULL;
+    yk_status status = YK_OK;
+    if (text[strspn(text, " \t\n")] == '{') {
+        status = parse_object(text, &object);
+    } else {
+        object = yk_json_node_new_object();
+        status = object ? parse_assignments(text, object) : yk_fail_out_of_memory();
+    }
+    YK_IF_OK(refuse_own_variables(object));
     YK_TRY_OR_CLEAN_UP(status, yk_json_destroy(object));
     *out = object;
     return YK_OK;

@@ -154,8 +154,9 @@ static void a_mask_that_is_empty_is_named_by_its_line(void **state)
     struct yk_instructions *instructions = NULL;
     static const char text[] = "\n" PLAIN;
     assert_fails(yk_instructions_parse(text, strlen(text), &request, &instructions), YK_ERROR_INPUT,
-                 "a.jsonl:2: the chat template marks none of its tokens as the assistant's; change "
-                 "its {% generation %} blocks, or leave such lines out by --faulty skip");
+                 "a.jsonl:2: the chat template writes no token of the assistant's that could be "
+                 "learned; correct the template and, if it has some, its {% generation %} blocks, "
+                 "or leave such lines out by --faulty skip");
     yk_tokenizer_destroy(tokenizer);
 }
 

@@ -85,6 +85,13 @@ static yk_status store_prompt(struct generation *generation, const struct yk_tok
 {
     struct yk_loaded_model *loaded = &generation->loaded;
     YK_TRY(yk_token_ids_status(ids));
+    if (ids->count == 0) {
+        return yk_fail(YK_ERROR_INPUT,
+                       generation->request->chat
+                           ? "the chat template writes nothing for this chat; name another by "
+                             "--chat-template"
+                           : "--prompt: the tokenizer gives no token for this text");
+    }
     const int64_t most = ids->count + generation->request->tokens;
     generation->window = loaded->model->workload.sequence;
     generation->window = most < generation->window ? most : generation->window;
