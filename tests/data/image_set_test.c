@@ -136,7 +136,7 @@ static void classes_that_lack_training_pictures_are_refused(void **state)
     (void)state;
     write_png("train/cat/1.png");
     write_png("test/dgo/2.png"); /* a misspelled class would never be learnt */
-    expect_refused(support_scratch_folder(), "train/dgo: the class has no picture");
+    expect_refused(support_scratch_folder(), "train/dgo: there is no such folder to train with");
 }
 
 static void folders_that_lack_pictures_are_no_sets(void **state)
@@ -225,9 +225,22 @@ static void broken_files_of_cifar_are_refused(void **state)
     support_scratch_write_text("data_batch_2.bin", "cut");
     expect_refused(support_scratch_folder(),
                    "data_batch_2.bin: its size is not a multiple of 3073");
+    support_scratch_write_text("alone/data_batch_1.bin", "cut");
+    expect_refused(support_scratch_path("alone"), "data_batch_1.bin: its size is not a multiple");
     /* Tokens may be in a file of the same name. */
     support_scratch_write_text("tokens/train.bin", "these are no pictures");
     assert_false(yk_image_set_detect(support_scratch_path("tokens")));
+}
+
+/* They are members of a config.json. */
+static void names_of_classes_are_different_and_utf_8(void **state)
+{
+    (void)state;
+    write_cifar("data_batch_1.bin", 0, (const uint8_t[]){3}, 1);
+    support_scratch_write_text("batches.meta.txt", "cat\ndog\ncat\n");
+    expect_refused(support_scratch_folder(), "two classes are called \"cat\"; rename one of them");
+    support_scratch_write_text("batches.meta.txt", "cat\nd\xffg\n");
+    expect_refused(support_scratch_folder(), "the name of class 1 is not UTF-8; rename it");
 }
 
 static size_t add_number(uint8_t *to, uint32_t value)
@@ -376,6 +389,7 @@ int main(void)
         scratch_test(cifar_10_is_read_from_its_batches),
         scratch_test(cifar_100_has_fine_labels),
         scratch_test(broken_files_of_cifar_are_refused),
+        scratch_test(names_of_classes_are_different_and_utf_8),
         scratch_test(idx_files_are_read_in_pairs),
         scratch_test(idx_files_with_four_dimensions_have_colours),
         scratch_test(compressed_idx_files_are_read),

@@ -23,6 +23,7 @@ static const struct edition {
     int coarse_labels;
     int32_t classes;
     const char *names_file;
+    bool common_names; /* files of other kinds have such names, too */
     const char *files[YK_IMAGE_SPLIT_COUNT][MAX_BATCHES + 1];
 } editions[] = {
     {
@@ -39,6 +40,7 @@ static const struct edition {
         .coarse_labels = 1,
         .classes = 100,
         .names_file = "fine_label_names.txt",
+        .common_names = true,
         .files = {[YK_IMAGE_SPLIT_TRAIN] = {"train.bin"}, [YK_IMAGE_SPLIT_TEST] = {"test.bin"}},
     },
 };
@@ -57,10 +59,9 @@ yk_status yk_cifar_parse(uint8_t **records, size_t length, int coarse_labels, co
     int32_t *labels = NULL;
     if (count == 0 || (int64_t)length % record_bytes != 0) {
         return yk_fail(YK_ERROR_INPUT,
-                       "%s: %zu bytes are not a multiple of %" PRId64
-                       ", which a picture of %s has; "
-                       "the file is cut off, or another",
-                       source, length, record_bytes, edition->name);
+                       "%s: %zu bytes are not whole pictures of %s, which have %" PRId64
+                       " each; the file is cut off, or another",
+                       source, length, edition->name, record_bytes);
     }
     YK_TRY_NEW(arena, labels, count);
     for (int64_t i = 0; i < count; i++) {
@@ -87,7 +88,7 @@ yk_status yk_cifar_parse(uint8_t **records, size_t length, int coarse_labels, co
     return YK_OK;
 }
 
-/* Whether a file of the size of whole records has a name of this edition. */
+/* Whether a file of this edition has the name. */
 static bool is_name_of(const struct edition *edition, const char *name)
 {
     for (enum yk_image_split_kind s = 0; s < YK_IMAGE_SPLIT_COUNT; s++) {
@@ -101,11 +102,14 @@ static bool is_name_of(const struct edition *edition, const char *name)
 }
 
 /* A train.bin may as well hold tokens: only whole records with a label that exists are pictures. */
-static bool has_records(const struct edition *edition, const char *path)
+static bool may_be_pictures(const struct edition *edition, const char *path)
 {
     uint8_t labels[2] = {0};
     struct stat info;
     int descriptor = -1;
+    if (!edition->common_names) {
+        return true;
+    }
     if (yk_file_open_for_reading(path, false, &descriptor) != YK_OK) {
         return false;
     }
@@ -139,7 +143,7 @@ static bool is_folder_of(const struct edition *edition, const char *folder, stru
         const char *paths[MAX_BATCHES];
         int count = 0;
         if (list_files(edition, s, folder, arena, paths, &count) == YK_OK && count > 0 &&
-            has_records(edition, paths[0])) {
+            may_be_pictures(edition, paths[0])) {
             return true;
         }
     }
@@ -155,7 +159,7 @@ static const struct edition *find_edition(const char *path, struct yk_arena *are
         const struct edition *edition = &editions[i];
         if (is_folder
                 ? is_folder_of(edition, path, arena)
-                : is_name_of(edition, slash ? slash + 1 : path) && has_records(edition, path)) {
+                : is_name_of(edition, slash ? slash + 1 : path) && may_be_pictures(edition, path)) {
             return edition;
         }
     }

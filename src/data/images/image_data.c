@@ -179,11 +179,6 @@ yk_status yk_image_data_renumber_classes(struct yk_image_data *data, const char 
     return yk_image_set_renumber_classes(data->set, names, count, unknown);
 }
 
-int64_t yk_image_data_count(const struct yk_image_data *data, enum yk_image_data_role role)
-{
-    return data->roles[role].count;
-}
-
 int64_t yk_image_data_skipped(const struct yk_image_data *data)
 {
     int64_t skipped = 0;
@@ -224,5 +219,11 @@ yk_status yk_image_data_create_sampler(const struct yk_image_data *data,
     };
     request.options.sequential = role != YK_IMAGE_DATA_TRAINING;
     *out = NULL;
+    if (role == YK_IMAGE_DATA_TRAINING && selection->count == 0) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: there is no picture to train with; either all are for testing, or the "
+                       "part that is used is too small",
+                       data->request.path);
+    }
     return selection->count > 0 ? yk_image_sampler_create(&request, out) : YK_OK;
 }

@@ -46,9 +46,6 @@ const struct yk_image_set *yk_image_data_set(const struct yk_image_data *data);
 yk_status yk_image_data_renumber_classes(struct yk_image_data *data, const char *const *names,
                                          int64_t count, const char *unknown) YK_MUST_USE;
 
-/* Returns the number of pictures with a role. */
-int64_t yk_image_data_count(const struct yk_image_data *data, enum yk_image_data_role role);
-
 /* Returns the number of different pictures that were skipped until now. */
 int64_t yk_image_data_skipped(const struct yk_image_data *data);
 

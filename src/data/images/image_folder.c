@@ -176,6 +176,12 @@ static yk_status add_classes(const char *folder, enum yk_image_split_kind kind,
         YK_TRY(yk_folder_join_path(folder, set->class_names[label], set->arena, &path));
         if (yk_folder_exists(path)) {
             YK_TRY(add_class(path, label, set->arena, pictures));
+        } else if (kind == YK_IMAGE_SPLIT_TRAIN) {
+            return yk_fail(
+                YK_ERROR_INPUT,
+                "%s: there is no such folder to train with, but the pictures to validate "
+                "or test have this class; add it here, or remove it there",
+                path);
         }
         if (kind == YK_IMAGE_SPLIT_TRAIN && pictures->paths.count == before) {
             return yk_fail(YK_ERROR_INPUT,

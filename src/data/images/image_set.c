@@ -1,12 +1,14 @@
 #include "data/images/image_set.h"
 
 #include "base/name_index.h"
+#include "base/utf8.h"
 #include "data/images/cifar.h"
 #include "data/images/idx.h"
 #include "data/images/image_file.h"
 #include "data/images/image_folder.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,6 +42,36 @@ bool yk_image_set_detect(const char *path)
     return find_form(path) != NULL;
 }
 
+/* Checks that names can be members of a config.json: UTF-8, and each of them once. */
+static yk_status check_names(const struct yk_image_set *set, const char *path,
+                             struct yk_name_index *index)
+{
+    for (int32_t c = 0; c < set->class_count; c++) {
+        const char *name = set->class_names[c];
+        bool added = false;
+        int32_t ignored = 0;
+        if (yk_utf8_valid_prefix_length(name, strlen(name)) < strlen(name)) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "%s: the name of class %" PRId32 " is not UTF-8; rename it", path, c);
+        }
+        YK_TRY(yk_name_index_add(index, name, &added, &ignored));
+        if (!added) {
+            return yk_fail(YK_ERROR_INPUT, "%s: two classes are called \"%s\"; rename one of them",
+                           path, name);
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status check_class_names(const struct yk_image_set *set, const char *path)
+{
+    struct yk_name_index *index = NULL;
+    YK_TRY(yk_name_index_create(&index));
+    const yk_status status = check_names(set, path, index);
+    yk_name_index_destroy(index);
+    return status;
+}
+
 static yk_status read_set(const char *path, struct yk_image_set *set)
 {
     const struct form *form = find_form(path);
@@ -58,7 +90,7 @@ static yk_status read_set(const char *path, struct yk_image_set *set)
         set->splits[YK_IMAGE_SPLIT_TEST].count == 0) {
         return yk_fail(YK_ERROR_INPUT, "%s: there are no images", path);
     }
-    return YK_OK;
+    return check_class_names(set, path);
 }
 
 yk_status yk_image_set_open(const char *path, struct yk_image_set **out)
@@ -116,7 +148,7 @@ static yk_status find_numbers(const struct yk_image_set *set, const char *const 
         if (numbers[at] == REPEATED) {
             return yk_fail(YK_ERROR_INPUT,
                            "two classes of the model are called \"%s\": its classes cannot be "
-                           "told apart by name",
+                           "distinguished by name",
                            set->class_names[c]);
         }
         out[c] = numbers[at];
