@@ -196,15 +196,28 @@ static yk_status read_all(int descriptor, const char *path, const struct limit *
     return status;
 }
 
+yk_status yk_file_check_not_lfs_pointer(const char *path, const char *bytes, size_t length)
+{
+    static const char start[] = "version https://git-lfs.github.com/spec/";
+    return length >= sizeof start - 1 && memcmp(bytes, start, sizeof start - 1) == 0
+               ? yk_fail(YK_ERROR_INPUT,
+                         "%s: this is a pointer of Git LFS and not the file itself; fetch it with "
+                         "git lfs pull",
+                         path)
+               : YK_OK;
+}
+
 static yk_status read_limited(const char *path, const struct limit *limit, struct yk_text *out)
 {
     int descriptor = -1;
+    const size_t start = out->length;
     if (strcmp(path, "-") == 0) {
         return read_all(STDIN_FILENO, "standard input", limit, out);
     }
     YK_TRY(yk_file_open_for_reading(path, true, &descriptor));
     yk_status status = check_length(descriptor, path, limit);
     YK_IF_OK(read_all(descriptor, path, limit, out));
+    YK_IF_OK(yk_file_check_not_lfs_pointer(path, yk_text_chars(out) + start, out->length - start));
     close(descriptor);
     return status;
 }

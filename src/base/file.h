@@ -52,6 +52,11 @@ int64_t yk_file_read_at(int descriptor, uint64_t offset, void *to, uint64_t leng
  * errno. */
 int yk_file_write_to_descriptor(int descriptor, const void *bytes, size_t length);
 
+/* Fails if `bytes`, the beginning of a file, are those of a pointer that Git leaves in place of a
+ * large file where git-lfs is not installed. The functions above that read whole files call it. */
+yk_status yk_file_check_not_lfs_pointer(const char *path, const char *bytes,
+                                        size_t length) YK_MUST_USE;
+
 /* Fails if `path` exists and is not a regular file. For callers that open the file themselves. */
 yk_status yk_file_check_regular(const char *path) YK_MUST_USE;
 

@@ -23,6 +23,7 @@
  * without holes or overlap; the header may name them in any order.
  */
 enum {
+    START_BYTES = 64,  /* that tell a file from others */
     SHOWN_COLUMNS = 80 /* the longest name that a message shows in full */
 };
 
@@ -286,11 +287,12 @@ static yk_status open_descriptor(struct yk_safetensors_file *file)
 
 static yk_status read_header(struct yk_safetensors_file *file)
 {
-    unsigned char prefix[YK_SAFETENSORS_PREFIX_BYTES] = {0};
-    const size_t there = file->size < sizeof prefix ? (size_t)file->size : sizeof prefix;
+    unsigned char start[START_BYTES] = {0};
+    const size_t there = file->size < sizeof start ? (size_t)file->size : sizeof start;
     uint64_t length = 0;
-    YK_TRY(read_bytes(file, 0, there, prefix));
-    YK_TRY(yk_safetensors_header_parse_length(prefix, there, file->size, file->path, &length));
+    YK_TRY(read_bytes(file, 0, there, start));
+    YK_TRY(yk_file_check_not_lfs_pointer(file->path, (const char *)start, there));
+    YK_TRY(yk_safetensors_header_parse_length(start, there, file->size, file->path, &length));
     char *bytes = malloc((size_t)length + 1);
     YK_TRY_ALLOCATED(bytes);
     yk_status status = read_bytes(file, YK_SAFETENSORS_PREFIX_BYTES, length, bytes);

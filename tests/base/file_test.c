@@ -125,6 +125,23 @@ static void a_missing_file_and_a_folder_cannot_be_read(void **state)
     yk_text_free(&text);
 }
 
+static void a_pointer_of_git_lfs_is_refused(void **state)
+{
+    (void)state;
+    char path[128];
+    char message[256];
+    struct yk_text text = {0};
+    path_of("model.json", path);
+    write_ok(path, "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 7\n");
+    (void)snprintf(message, sizeof message,
+                   "%s: this is a pointer of Git LFS and not the file itself; fetch it with git "
+                   "lfs pull",
+                   path);
+    assert_fails(yk_file_read_document(path, &text), YK_ERROR_INPUT, message);
+    assert_int_equal(unlink(path), 0);
+    yk_text_free(&text);
+}
+
 static void a_file_above_the_limit_is_refused_with_both_sizes(void **state)
 {
     (void)state;
@@ -326,6 +343,7 @@ int main(void)
         cmocka_unit_test(an_empty_file_reads_as_nothing),
         cmocka_unit_test(reading_adds_to_what_is_there),
         cmocka_unit_test(a_missing_file_and_a_folder_cannot_be_read),
+        cmocka_unit_test(a_pointer_of_git_lfs_is_refused),
         cmocka_unit_test(a_file_above_the_limit_is_refused_with_both_sizes),
         cmocka_unit_test(a_pipe_that_was_handed_over_is_read_up_to_the_limit),
         cmocka_unit_test(nobody_waits_for_a_named_pipe_or_reads_a_device),
