@@ -56,6 +56,21 @@ void yk_bpe_destroy(struct yk_bpe *bpe)
     }
 }
 
+/* Fails if a member that must be a string or null is something else. */
+static yk_status check_strings(const struct yk_json *model)
+{
+    static const char *const keys[] = {"unk_token", "continuing_subword_prefix",
+                                       "end_of_word_suffix"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const struct yk_json *node = yk_json_get_member(model, keys[i]);
+        if (node && !yk_json_is_null(node) && !yk_json_string_value(node)) {
+            return yk_fail(YK_ERROR_INPUT, "\"%s\" is %s; it must be a string or null", keys[i],
+                           yk_json_type_name(node));
+        }
+    }
+    return YK_OK;
+}
+
 /* The string member `key`, or "" if it is missing or null. */
 static const char *get_string(const struct yk_json *model, const char *key)
 {
@@ -333,6 +348,7 @@ yk_status yk_bpe_from_json(const struct yk_json *model, const struct yk_token_ma
                            struct yk_bpe **out)
 {
     YK_TRY(refuse_dropout(model));
+    YK_TRY(check_strings(model));
     struct yk_bpe *bpe = calloc(1, sizeof *bpe);
     YK_TRY_ALLOCATED(bpe);
     bpe->map = map;

@@ -120,7 +120,10 @@ static yk_status read_node(const struct yk_json *node, int32_t limit, int32_t de
     if (strcmp(type, "ByteLevel") == 0) {
         return read_trim(node, out);
     }
-    if (strcmp(type, "Sequence") == 0 && depth < MAX_DEPTH && yk_json_is_array(list)) {
+    if (depth == MAX_DEPTH) {
+        return yk_fail(YK_ERROR_INPUT, "more than %d post-processors inside each other", MAX_DEPTH);
+    }
+    if (strcmp(type, "Sequence") == 0 && yk_json_is_array(list)) {
         for (size_t i = 0; i < yk_json_array_count(list); i++) {
             YK_TRY(read_node(yk_json_array_at(list, i), limit, depth + 1, found, out));
         }

@@ -178,8 +178,9 @@ static const char *type_of(const struct yk_json *model)
 static yk_status find_kind(const struct yk_json *model, const struct kind **out)
 {
     const char *type = type_of(model);
-    if (!type) {
-        return yk_fail(YK_ERROR_INPUT, "this must be an object with a \"type\"");
+    const struct yk_json *node = yk_json_get_member(model, "type");
+    if (!type || (node && !yk_json_is_null(node) && !yk_json_string_value(node))) {
+        return yk_fail(YK_ERROR_INPUT, "this must be an object with a \"type\", which is a string");
     }
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strcmp(type, kinds[i].type) == 0) {
