@@ -209,10 +209,21 @@ static bool adds_prefix(const struct conversion *c)
     return yk_tokenizer_config_get(c->config, YK_TOKENIZER_ADD_PREFIX_SPACE, c->model->add_prefix);
 }
 
-/* Whether only the first part of a text, which added tokens split, gets a space. */
+static bool has_user_defined_tokens(const struct yk_sentencepiece_model *model)
+{
+    bool found = false;
+    for (int32_t i = 0; i < model->count && model->kind != YK_SENTENCEPIECE_UNIGRAM; i++) {
+        found |= model->tokens[i].type == YK_SENTENCEPIECE_USER_DEFINED;
+    }
+    return found;
+}
+
+/* Whether only the first part of a text, which added tokens split, gets a space. User-defined
+ * pieces, such as punctuation, are added tokens here, but do not split the text for SentencePiece. */
 static bool adds_prefix_once(const struct conversion *c)
 {
-    return adds_prefix(c) && !yk_tokenizer_config_get(c->config, YK_TOKENIZER_LEGACY, true);
+    return adds_prefix(c) && (!yk_tokenizer_config_get(c->config, YK_TOKENIZER_LEGACY, true) ||
+                              has_user_defined_tokens(c->model));
 }
 
 /* Whether no piece goes beyond a space, so that a text can be split at its spaces. */

@@ -4,7 +4,8 @@
  * The tokens of a text are those that SentencePiece itself gives, with these exceptions, in which
  * the result is what transformers make of such a file:
  *   - control pieces (<s>), the unknown piece and, except in a unigram model, user-defined pieces
- *     are found in the text before it is normalized; each part between them is a text of its own
+ *     are found in the text before it is normalized; each part between them is a text of its own,
+ *     but where pieces are user-defined, only one at the very beginning gets a space in front
  *   - characters are normalized as by the Precompiled of Hugging Face's tokenizers
  *   - a "▁" at the end of a text, which SentencePiece takes for a space, stays
  *   - a word model gives one unknown token for each unknown word
