@@ -19,6 +19,7 @@ static const char *const use_names[USE_COUNT] = {
 
 struct yk_chat_template {
     struct yk_jinja_template *templates[USE_COUNT];
+    char *tools_fault;              /* what is wrong with the template for tools, or NULL */
     struct yk_json *special_tokens; /* an object */
     struct yk_json *variables;      /* an object, or NULL */
     int64_t unix_time_s;
@@ -56,6 +57,7 @@ void yk_chat_template_close(struct yk_chat_template *chat)
         for (int i = 0; i < USE_COUNT; i++) {
             yk_jinja_template_destroy(chat->templates[i]);
         }
+        free(chat->tools_fault);
         yk_json_destroy(chat->special_tokens);
         yk_json_destroy(chat->variables);
         free(chat);
@@ -161,6 +163,20 @@ static yk_status parse_node(struct yk_chat_template *chat, enum use use, const s
     return parse_template(chat, use, text, strlen(text), source);
 }
 
+/* Does the same. A broken template for tools does not matter to chats without tools. */
+static yk_status parse_named(struct yk_chat_template *chat, enum use use,
+                             const struct yk_json *node, const char *source)
+{
+    const yk_status status = parse_node(chat, use, node, source);
+    if (status != YK_ERROR_INPUT || use != USE_TOOLS) {
+        return status;
+    }
+    free(chat->tools_fault);
+    chat->tools_fault = strdup(yk_status_message());
+    YK_TRY_ALLOCATED(chat->tools_fault);
+    return YK_OK;
+}
+
 /* Reads a list of {"name": …, "template": …}. */
 static yk_status parse_list(struct yk_chat_template *chat, const struct yk_json *list,
                             const char *source)
@@ -170,8 +186,8 @@ static yk_status parse_list(struct yk_chat_template *chat, const struct yk_json 
         const char *name = yk_json_string_value(yk_json_get_member(entry, "name"));
         for (int use = 0; name && use < USE_COUNT; use++) {
             if (strcmp(name, use_names[use]) == 0) {
-                YK_TRY(
-                    parse_node(chat, (enum use)use, yk_json_get_member(entry, "template"), source));
+                YK_TRY(parse_named(chat, (enum use)use, yk_json_get_member(entry, "template"),
+                                   source));
             }
         }
     }
@@ -453,6 +469,9 @@ yk_status yk_chat_template_render(const struct yk_chat_template *chat,
                                   const struct yk_chat_conversation *conversation,
                                   struct yk_chat_template_range range, struct yk_jinja_output *out)
 {
+    if (conversation->tools && chat->tools_fault) {
+        return yk_fail(YK_ERROR_INPUT, "%s", chat->tools_fault);
+    }
     struct yk_json *own = make_variables(conversation, range);
     YK_TRY_ALLOCATED(own);
     const struct yk_jinja_variables variables = {

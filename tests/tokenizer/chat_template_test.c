@@ -122,6 +122,34 @@ static void tools_have_a_template_of_their_own(void **state)
     yk_chat_conversation_free(&conversation);
 }
 
+static void a_broken_template_for_tools_only_matters_with_tools(void **state)
+{
+    (void)state;
+    static const char tools[] = "[{}]";
+    struct yk_chat_conversation conversation = greet();
+    struct yk_chat_template *chat = NULL;
+    struct yk_jinja_output output = {0};
+    struct yk_json *root = NULL;
+    (void)support_scratch_write_text(
+        "tokenizer_config.json",
+        "{\"chat_template\": [{\"name\": \"tool_use\", \"template\": "
+        "\"{% if %}\"}, {\"name\": \"default\", \"template\": \"plain\"}]}");
+    struct yk_tokenizer *tokenizer = open_with_files(names);
+    assert_renders(tokenizer, &conversation, false, "plain");
+    assert_ok(yk_json_parse(tools, strlen(tools), &root));
+    assert_ok(yk_chat_conversation_set(&conversation.tools, root));
+    assert_ok(yk_chat_template_open(tokenizer, NULL, &chat));
+    assert_int_equal(yk_chat_template_render(chat, &conversation,
+                                             (struct yk_chat_template_range){.messages = 1},
+                                             &output),
+                     YK_ERROR_INPUT);
+    assert_non_null(strstr(yk_status_message(), "tokenizer_config.json: line 1: "));
+    yk_chat_template_close(chat);
+    yk_json_destroy(root);
+    yk_chat_conversation_free(&conversation);
+    yk_tokenizer_destroy(tokenizer);
+}
+
 static void special_tokens_come_from_the_files_or_the_tokenizer(void **state)
 {
     (void)state;
@@ -193,6 +221,15 @@ static void variables_are_json_or_strings(void **state)
                  "\"a\" is neither a JSON object nor a name and a value, such as "
                  "enable_thinking=false");
     assert_int_equal(yk_chat_template_parse_variables("{", &object), YK_ERROR_USAGE);
+    assert_fails(yk_chat_template_parse_variables("a=1,messages=2", &object), YK_ERROR_USAGE,
+                 "\"messages\" cannot be set; it follows from the conversation");
+    assert_ok(
+        yk_chat_template_parse_variables("a=[1, \"],\\\",\"],b={\"c\": [2, 3]},d=4", &object));
+    assert_int_equal(yk_json_array_count(yk_json_get_member(object, "a")), 2);
+    assert_int_equal(yk_json_array_count(yk_json_get_member(yk_json_get_member(object, "b"), "c")),
+                     2);
+    assert_true(yk_json_number_value(yk_json_get_member(object, "d"), &number) && number == 4);
+    yk_json_destroy(object);
 }
 
 #define IN_SCRATCH(test)                                                                           \
@@ -205,6 +242,7 @@ int main(void)
         IN_SCRATCH(a_missing_template_is_refused),
         IN_SCRATCH(a_file_goes_before_the_config),
         IN_SCRATCH(tools_have_a_template_of_their_own),
+        IN_SCRATCH(a_broken_template_for_tools_only_matters_with_tools),
         IN_SCRATCH(special_tokens_come_from_the_files_or_the_tokenizer),
         IN_SCRATCH(broken_files_are_named),
         cmocka_unit_test(variables_are_json_or_strings),
