@@ -247,6 +247,11 @@ int32_t yk_tokenizer_find_role_id(const struct yk_tokenizer *tokenizer, enum yk_
     return -1;
 }
 
+bool yk_tokenizer_is_special_id(const struct yk_tokenizer *tokenizer, int32_t id)
+{
+    return tokenizer->added && yk_added_tokens_is_special(tokenizer->added, id);
+}
+
 int32_t yk_tokenizer_padding_id_or_zero(const struct yk_tokenizer *tokenizer)
 {
     const int32_t id = yk_tokenizer_find_role_id(tokenizer, YK_TOKEN_PAD);

@@ -91,6 +91,8 @@ int32_t yk_tokenizer_vocabulary_size(const struct yk_tokenizer *tokenizer);
 int32_t yk_tokenizer_find_token_id(const struct yk_tokenizer *tokenizer, const char *token);
 /* Returns the id of the token with this role, or -1 if there is none. */
 int32_t yk_tokenizer_find_role_id(const struct yk_tokenizer *tokenizer, enum yk_token_role role);
+/* Returns whether an id is that of a special token. */
+bool yk_tokenizer_is_special_id(const struct yk_tokenizer *tokenizer, int32_t id);
 /* Returns the id of the padding token, or 0 if there is none. */
 int32_t yk_tokenizer_padding_id_or_zero(const struct yk_tokenizer *tokenizer);
 

@@ -37,15 +37,20 @@ static yk_status open_config(const struct yk_train_request *request, struct yk_a
     return yk_model_config_open(word, arena, out);
 }
 
-/* The tokenizer's id of a special token, if it has one; else `before`. */
+/* The id of the config if it is a special token of the tokenizer, too; else the tokenizer's id of
+ * the role, if it has one; else `before`. */
 static int64_t fit_id(const struct yk_tokenizer *tokenizer, enum yk_token_role role, int64_t before)
 {
     const int32_t id = yk_tokenizer_find_role_id(tokenizer, role);
+    if (before >= 0 && before <= INT32_MAX &&
+        yk_tokenizer_is_special_id(tokenizer, (int32_t)before)) {
+        return before;
+    }
     return id >= 0 ? id : before;
 }
 
-/* Sets the ids of special tokens to those of the tokenizer, so that sentences end in the data as
- * they will end in translations. The decoder's start token remains the choice of the model. */
+/* Fits the ids of special tokens to the tokenizer, so that sentences end in the data as they will
+ * end in translations. The decoder's start token remains the choice of the model. */
 static void set_special_ids(const struct yk_tokenizer *tokenizer, struct yk_model_config *config)
 {
     struct yk_special_token_ids *ids = &config->ids;
