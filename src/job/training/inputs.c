@@ -37,16 +37,22 @@ static yk_status open_config(const struct yk_train_request *request, struct yk_a
     return yk_model_config_open(word, arena, out);
 }
 
-/* The id of the config if it is a special token of the tokenizer, too; else the tokenizer's id of
- * the role, if it has one; else `before`. */
+/* Whether an id is that of a special token whose name tells of no role, such as <|im_end|>. */
+static bool is_free_special_id(const struct yk_tokenizer *tokenizer, int64_t id)
+{
+    bool free = id >= 0 && id <= INT32_MAX && yk_tokenizer_is_special_id(tokenizer, (int32_t)id);
+    for (enum yk_token_role role = 0; role < YK_TOKEN_ROLE_COUNT; role++) {
+        free = free && yk_tokenizer_find_role_id(tokenizer, role) != id;
+    }
+    return free;
+}
+
+/* The tokenizer's id of a special token, if it has one and the config does not name one that may
+ * well have this role; else `before`. */
 static int64_t fit_id(const struct yk_tokenizer *tokenizer, enum yk_token_role role, int64_t before)
 {
     const int32_t id = yk_tokenizer_find_role_id(tokenizer, role);
-    if (before >= 0 && before <= INT32_MAX &&
-        yk_tokenizer_is_special_id(tokenizer, (int32_t)before)) {
-        return before;
-    }
-    return id >= 0 ? id : before;
+    return id >= 0 && !is_free_special_id(tokenizer, before) ? id : before;
 }
 
 /* Fits the ids of special tokens to the tokenizer, so that sentences end in the data as they will
