@@ -62,12 +62,12 @@ void yk_model_dataset_set_pixel_options(const struct yk_image_processor *images,
 }
 
 yk_status yk_model_dataset_match_classes(struct yk_dataset *dataset, const char *path,
-                                         const struct yk_model_config *config)
+                                         const struct yk_model_config *config, const char *model)
 {
     char unknown[UNKNOWN_SIZE];
     const int32_t count = yk_dataset_class_count(dataset);
     if (config->labels) {
-        (void)snprintf(unknown, sizeof unknown, "%s has no class", config->name);
+        (void)snprintf(unknown, sizeof unknown, "%s has no class", model);
         return yk_status_prefix_message(
             yk_dataset_renumber_classes(dataset, config->labels, config->vocabulary, unknown),
             path);
@@ -76,7 +76,7 @@ yk_status yk_model_dataset_match_classes(struct yk_dataset *dataset, const char 
                ? YK_OK
                : yk_fail(YK_ERROR_INPUT,
                          "%s: the data has %" PRId32 " classes, but %s knows %" PRId64, path, count,
-                         config->name, config->vocabulary);
+                         model, config->vocabulary);
 }
 
 int64_t yk_model_dataset_default_sequence_length(enum yk_dataset_kind kind)
@@ -189,8 +189,9 @@ yk_model_dataset_open_for_trained_model(const struct yk_dataset_request *request
     struct yk_dataset *dataset = NULL;
     YK_TRY(yk_model_dataset_open_for_new_model(request, known->config, known->tokenizer, &dataset));
     if (request->kind == YK_DATASET_IMAGES) {
-        YK_TRY_OR_CLEAN_UP(yk_model_dataset_match_classes(dataset, request->path, known->config),
-                           yk_dataset_close(dataset));
+        YK_TRY_OR_CLEAN_UP(
+            yk_model_dataset_match_classes(dataset, request->path, known->config, known->model),
+            yk_dataset_close(dataset));
         *out = dataset;
         return YK_OK;
     }

@@ -25,9 +25,10 @@ void yk_model_dataset_set_pixel_options(const struct yk_image_processor *images,
 
 /* Gives the classes of images the numbers that they have in the model, by their names, before any
  * sampler is used. Fails if the model has no class of this name. Of a model whose classes have no
- * names, the numbers stay, and only their count is checked. */
+ * names, the numbers stay, and only their count is checked. `model` is its name in messages. */
 yk_status yk_model_dataset_match_classes(struct yk_dataset *dataset, const char *path,
-                                         const struct yk_model_config *config) YK_MUST_USE;
+                                         const struct yk_model_config *config,
+                                         const char *model) YK_MUST_USE;
 
 /* Returns the default length of a sample, in tokens. Returns 0 for the text of a decoder;
  * yk_workload_from_request() then chooses the length. */

@@ -181,7 +181,7 @@ static yk_status open_image_processor(const struct yk_train_request *request,
 static bool has_classes(const struct yk_model_config *config, struct yk_dataset *dataset)
 {
     return yk_dataset_class_count(dataset) == config->vocabulary &&
-           yk_model_dataset_match_classes(dataset, "", config) == YK_OK;
+           yk_model_dataset_match_classes(dataset, "", config, "") == YK_OK;
 }
 
 /* Replaces the config by a copy with the classes of the data. */
