@@ -8,8 +8,9 @@
 #include <string.h>
 
 enum {
-    MAX_SHARED_BYTES = 64, /* that a prompt and a content may have in common */
-    MAX_OCCURRENCES = 1000 /* of a content that are looked at */
+    MAX_SHARED_BYTES = 64,       /* that a prompt and a content may have in common */
+    MAX_OCCURRENCES = 1000,      /* of a content that are looked at */
+    MAX_COMPARED_BYTES = 1 << 26 /* of these occurrences */
 };
 
 #define MAX_RENDERED_BYTES (UINT64_C(1) << 30) /* of all prefixes of a conversation */
@@ -91,22 +92,51 @@ static size_t find_first(struct slice slice, size_t begin, struct slice wanted)
     return found ? (size_t)(found - slice.bytes) : SIZE_MAX;
 }
 
-/* The place of the last `wanted` from `begin` on, or SIZE_MAX. */
-static size_t find_last(struct slice slice, size_t begin, struct slice wanted)
+/* Byte `i` from the beginning, or from the end if `backwards` is true. */
+static char byte_at(struct slice slice, size_t i, bool backwards)
 {
-    if (slice.length < wanted.length) {
-        return SIZE_MAX;
-    }
-    for (size_t at = slice.length - wanted.length + 1; at-- > begin;) {
-        if (memcmp(slice.bytes + at, wanted.bytes, wanted.length) == 0) {
-            return at;
-        }
-    }
-    return SIZE_MAX;
+    return slice.bytes[backwards ? slice.length - 1 - i : i];
 }
 
-/* Finds the longest end of `left` that is a beginning of `right`, by the algorithm of Knuth, Morris
- * and Pratt. */
+/* Makes the table of the algorithm of Knuth, Morris and Pratt: (*out)[i] is the length of the
+ * longest end of the first i + 1 bytes that is a beginning, too. `slice` is not empty. */
+static yk_status make_borders(struct slice slice, bool backwards, size_t **out)
+{
+    size_t *borders = calloc(slice.length, sizeof *borders);
+    YK_TRY_ALLOCATED(borders);
+    size_t matched = 0;
+    for (size_t i = 1; i < slice.length; i++) {
+        const char byte = byte_at(slice, i, backwards);
+        while (matched > 0 && byte != byte_at(slice, matched, backwards)) {
+            matched = borders[matched - 1];
+        }
+        matched += byte == byte_at(slice, matched, backwards);
+        borders[i] = matched;
+    }
+    *out = borders;
+    return YK_OK;
+}
+
+/* Sets `*out` to the place of the last `wanted`, which is not empty, from `begin` on, or to
+ * SIZE_MAX. Searches backwards from the end, which takes linear time. */
+static yk_status find_last(struct slice slice, size_t begin, struct slice wanted, size_t *out)
+{
+    size_t *borders = NULL;
+    size_t matched = 0;
+    YK_TRY(make_borders(wanted, true, &borders));
+    *out = SIZE_MAX;
+    for (size_t at = slice.length; at-- > begin && *out == SIZE_MAX;) {
+        while (matched > 0 && slice.bytes[at] != byte_at(wanted, matched, true)) {
+            matched = borders[matched - 1];
+        }
+        matched += slice.bytes[at] == byte_at(wanted, matched, true);
+        *out = matched == wanted.length ? at : SIZE_MAX;
+    }
+    free(borders);
+    return YK_OK;
+}
+
+/* Finds the longest end of `left` that is a beginning of `right`. */
 static yk_status find_overlap(struct slice left, struct slice right, size_t *out)
 {
     right.length = right.length < left.length ? right.length : left.length;
@@ -114,18 +144,9 @@ static yk_status find_overlap(struct slice left, struct slice right, size_t *out
     if (right.length == 0) {
         return YK_OK;
     }
-    /* borders[i]: of the first i + 1 bytes of `right`, the longest end that is a beginning, too */
-    size_t *borders = calloc(right.length, sizeof *borders);
-    YK_TRY_ALLOCATED(borders);
+    size_t *borders = NULL;
     size_t matched = 0;
-    for (size_t i = 1; i < right.length; i++) {
-        while (matched > 0 && right.bytes[i] != right.bytes[matched]) {
-            matched = borders[matched - 1];
-        }
-        matched += right.bytes[i] == right.bytes[matched];
-        borders[i] = matched;
-    }
-    matched = 0;
+    YK_TRY(make_borders(right, false, &borders));
     for (size_t i = 0; i < left.length; i++) {
         while (matched == right.length || (matched > 0 && left.bytes[i] != right.bytes[matched])) {
             matched = borders[matched - 1];
@@ -211,7 +232,8 @@ static size_t find_end_of_content(struct slice whole, size_t begin, struct slice
 {
     const size_t first = find_first(whole, begin, content);
     size_t at = first;
-    for (int i = 0; i < MAX_OCCURRENCES && at != SIZE_MAX; i++) {
+    const size_t most = MAX_COMPARED_BYTES / (content.length + 1);
+    for (size_t i = 0; i < MAX_OCCURRENCES && i <= most && at != SIZE_MAX; i++) {
         if (begins_with(after(whole, at + content.length), tail)) {
             *found = at;
             return at + content.length + tail.length;
@@ -225,7 +247,7 @@ static size_t find_end_of_content(struct slice whole, size_t begin, struct slice
 }
 
 /* F begins neither with P nor with R: rules c to e. */
-static size_t find_changed_begin(const struct finder *finder, int64_t index)
+static yk_status find_changed_begin(const struct finder *finder, int64_t index, size_t *out)
 {
     const struct slice whole = finder->whole;
     const struct slice prompt = slice_of(&finder->prompt.text);
@@ -233,21 +255,27 @@ static size_t find_changed_begin(const struct finder *finder, int64_t index)
     const bool continues = begins_with(prompt, base);
     const struct slice added = continues ? after(prompt, base.length) : prompt;
     if (continues && begins_with(after(whole, finder->end), added)) {
-        return finder->end + added.length;
+        *out = finder->end + added.length;
+        return YK_OK;
     }
     const struct slice previous = index > 0 ? content_of(finder, index - 1) : (struct slice){"", 0};
-    const size_t place = previous.length > 0 ? find_last(prompt, 0, previous) : SIZE_MAX;
+    size_t place = SIZE_MAX;
+    if (previous.length > 0) {
+        YK_TRY(find_last(prompt, 0, previous, &place));
+    }
     if (place != SIZE_MAX) {
         size_t found = 0;
         const size_t begin = find_end_of_content(whole, finder->end, previous,
                                                  after(prompt, place + previous.length), &found);
         if (begin != SIZE_MAX) {
-            return include_content(finder, index, found + previous.length, begin);
+            *out = include_content(finder, index, found + previous.length, begin);
+            return YK_OK;
         }
     }
     const size_t common = continues ? finder->end + common_length(added, after(whole, finder->end))
                                     : common_length(prompt, whole);
-    return include_content(finder, index, finder->end, common > finder->end ? common : finder->end);
+    *out = include_content(finder, index, finder->end, common > finder->end ? common : finder->end);
+    return YK_OK;
 }
 
 static yk_status find_begin(struct finder *finder, int64_t index, bool *has_prompt, size_t *out)
@@ -267,7 +295,7 @@ static yk_status find_begin(struct finder *finder, int64_t index, bool *has_prom
         *out = include_content(finder, index, before.length,
                                common > before.length ? common : before.length);
     } else if (*has_prompt) {
-        *out = find_changed_begin(finder, index);
+        YK_TRY(find_changed_begin(finder, index, out));
     } else if (follows) {
         *out = before.length;
     } else {
@@ -320,8 +348,11 @@ static yk_status find_end_in_whole(const struct finder *finder, int64_t index, s
 {
     const struct slice turn = slice_of(&finder->turn.text);
     const struct slice content = content_of(finder, index);
-    const size_t in_turn = content.length > 0 ? find_last(turn, answer, content) : SIZE_MAX;
+    size_t in_turn = SIZE_MAX;
     size_t found = 0;
+    if (content.length > 0) {
+        YK_TRY(find_last(turn, answer, content, &in_turn));
+    }
     *out = SIZE_MAX;
     if (in_turn != SIZE_MAX) {
         *out = find_end_of_content(finder->whole, begin, content,
