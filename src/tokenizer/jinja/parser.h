@@ -2,6 +2,7 @@
  * Parser: makes the syntax tree of a template from its tokens, with the grammar of jinja2.
  * statement_parser.c reads the statements, expression_parser.c what operators join, and
  * operand_parser.c the operands; all use parser.c, which holds the current token and makes nodes.
+ * template_analysis.c checks the finished tree.
  */
 #ifndef YK_TOKENIZER_JINJA_PARSER_H
 #define YK_TOKENIZER_JINJA_PARSER_H
@@ -123,5 +124,20 @@ yk_status yk_jinja_operand_parser_read_filters(struct yk_jinja_parser *parser, b
 /* Reads an expression. Without `conditional`, it ends before an "if". For parser->read. */
 yk_status yk_jinja_expression_parser_read(struct yk_jinja_parser *parser, bool conditional,
                                           struct yk_jinja_expression **out) YK_MUST_USE;
+
+/* The template analysis: what jinja2 decides when it compiles a template, before any value is
+ * known. */
+
+/* Fails if the template has unknown filters or tests that are not in an "if", {% break %} outside
+ * of loops, or an assignment to "loop" in a loop. Error messages begin with "line 3: ". */
+yk_status yk_jinja_template_analysis_check(const struct yk_jinja_syntax *syntax) YK_MUST_USE;
+
+/*
+ * Sets syntax->hidden: which variables are undefined until the template sets them. jinja2 looks
+ * whether a name is first read or first set outside of all bodies. A name that is first set never
+ * has the value that the caller gave: where a macro or the body of a loop reads it before it is
+ * set, it is undefined.
+ */
+yk_status yk_jinja_template_analysis_find_hidden(struct yk_jinja_syntax *syntax) YK_MUST_USE;
 
 #endif

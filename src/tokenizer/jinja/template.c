@@ -4,7 +4,6 @@
 #include "tokenizer/jinja/lexer.h"
 #include "tokenizer/jinja/library.h"
 #include "tokenizer/jinja/parser.h"
-#include "tokenizer/jinja/template_analysis.h"
 #include "tokenizer/jinja/value_json.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "tokenizer/jinja/template_analysis.h"
+#include "tokenizer/jinja/parser.h"
 
 /* Where an expression or a statement is. */
 struct place {
