@@ -156,10 +156,36 @@ static const struct yk_jinja_function cycler_methods[] = {
     {.name = "reset", .call = reset_cycler},
 };
 
+static const struct yk_jinja_function range_methods[] = {
+    COUNT_METHOD,
+    INDEX_METHOD,
+    {.name = "start", .is_value = true},
+    {.name = "stop", .is_value = true},
+    {.name = "step", .is_value = true},
+};
+
+/* What numbers share. */
+#define NUMBER_METHODS                                                                             \
+    {.name = "real", .is_value = true}, {.name = "imag", .is_value = true}, {.name = "conjugate"}, \
+    {                                                                                              \
+        .name = "as_integer_ratio"                                                                 \
+    }
+
+static const struct yk_jinja_function integer_methods[] = {
+    NUMBER_METHODS,
+    {.name = "numerator", .is_value = true},
+    {.name = "denominator", .is_value = true},
+    {.name = "bit_length"},
+    {.name = "bit_count"},
+    {.name = "to_bytes"},
+    {.name = "from_bytes"},
+};
+
 static const struct yk_jinja_function float_methods[] = {
+    NUMBER_METHODS,
     {.name = "is_integer", .call = is_whole},
-    {.name = "as_integer_ratio"},
     {.name = "hex"},
+    {.name = "fromhex"},
 };
 
 const struct yk_jinja_function_table yk_jinja_list_methods = YK_JINJA_FUNCTION_TABLE(list_methods);
@@ -168,5 +194,9 @@ const struct yk_jinja_function_table yk_jinja_tuple_methods =
 const struct yk_jinja_function_table yk_jinja_dict_methods = YK_JINJA_FUNCTION_TABLE(dict_methods);
 const struct yk_jinja_function_table yk_jinja_cycler_methods =
     YK_JINJA_FUNCTION_TABLE(cycler_methods);
+const struct yk_jinja_function_table yk_jinja_range_methods =
+    YK_JINJA_FUNCTION_TABLE(range_methods);
+const struct yk_jinja_function_table yk_jinja_integer_methods =
+    YK_JINJA_FUNCTION_TABLE(integer_methods);
 const struct yk_jinja_function_table yk_jinja_float_methods =
     YK_JINJA_FUNCTION_TABLE(float_methods);

@@ -6,8 +6,9 @@ const struct yk_jinja_function *yk_jinja_function_find(const struct yk_jinja_fun
                                                        const char *name, size_t length)
 {
     for (size_t i = 0; i < table->count; i++) {
-        if (strlen(table->functions[i].name) == length &&
-            memcmp(table->functions[i].name, name, length) == 0) {
+        const char *known = table->functions[i].name;
+        if (length > 0 && known[0] == name[0] && strlen(known) == length &&
+            memcmp(known, name, length) == 0) {
             return &table->functions[i];
         }
     }
@@ -66,6 +67,16 @@ static yk_status bind(const struct yk_jinja_function *function,
     return YK_OK;
 }
 
+static yk_status fail_unsupported(const struct yk_jinja_function *function,
+                                  struct yk_jinja_value object)
+{
+    return yk_fail(YK_ERROR_INPUT,
+                   function->unsafe ? "the method %s() would change a value of type %s, which "
+                                      "templates may not"
+                                    : "\"%s\" is not supported for a value of type %s",
+                   function->name, yk_jinja_value_type_name(object));
+}
+
 yk_status yk_jinja_function_call(struct yk_jinja_run *run, const struct yk_jinja_function *function,
                                  struct yk_jinja_value subject,
                                  const struct yk_jinja_arguments *arguments,
@@ -73,11 +84,7 @@ yk_status yk_jinja_function_call(struct yk_jinja_run *run, const struct yk_jinja
 {
     struct yk_jinja_call call = {.run = run, .subject = subject, .arguments = arguments};
     if (!function->call) {
-        return yk_fail(YK_ERROR_INPUT,
-                       function->unsafe ? "the method %s() would change a value of type %s, which "
-                                          "templates may not"
-                                        : "\"%s\" is not supported for a value of type %s",
-                       function->name, yk_jinja_value_type_name(subject));
+        return fail_unsupported(function, subject);
     }
     if (!function->any) {
         YK_TRY(bind(function, arguments, &call));
@@ -95,6 +102,9 @@ yk_status yk_jinja_function_bind(struct yk_jinja_run *run, const struct yk_jinja
                                  struct yk_jinja_value object, struct yk_jinja_value *out)
 {
     struct yk_jinja_callable *callable = NULL;
+    if (function->is_value) {
+        return fail_unsupported(function, object);
+    }
     if (function->unsafe) {
         struct yk_jinja_undefined reason = {.owner = yk_jinja_value_type_name(object),
                                             .name = function->name,

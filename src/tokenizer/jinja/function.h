@@ -28,6 +28,7 @@ struct yk_jinja_function {
     bool any;         /* has any arguments: `arguments` is used instead of `values` */
     bool unsafe;      /* would change its object, which the sandbox of jinja2 refuses */
     bool no_names;    /* arguments cannot be given by name */
+    bool is_value;    /* no method but a value, which is not supported: reading it fails */
 };
 
 struct yk_jinja_function_table {

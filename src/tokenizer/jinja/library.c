@@ -28,8 +28,9 @@ static const struct yk_jinja_function *find_method(enum yk_jinja_kind kind, cons
     static const struct yk_jinja_function_table *const tables[YK_JINJA_KIND_COUNT] = {
         [YK_JINJA_STRING] = &yk_jinja_string_methods, [YK_JINJA_LIST] = &yk_jinja_list_methods,
         [YK_JINJA_TUPLE] = &yk_jinja_tuple_methods,   [YK_JINJA_DICT] = &yk_jinja_dict_methods,
-        [YK_JINJA_RANGE] = &yk_jinja_tuple_methods,   [YK_JINJA_CYCLER] = &yk_jinja_cycler_methods,
+        [YK_JINJA_RANGE] = &yk_jinja_range_methods,   [YK_JINJA_CYCLER] = &yk_jinja_cycler_methods,
         [YK_JINJA_LOOP] = &yk_jinja_loop_methods,     [YK_JINJA_FLOAT] = &yk_jinja_float_methods,
+        [YK_JINJA_INT] = &yk_jinja_integer_methods,   [YK_JINJA_BOOL] = &yk_jinja_integer_methods,
     };
     return tables[kind] ? yk_jinja_function_find(tables[kind], name, length) : NULL;
 }

@@ -27,6 +27,8 @@ extern const struct yk_jinja_function_table yk_jinja_list_methods;
 extern const struct yk_jinja_function_table yk_jinja_tuple_methods;
 extern const struct yk_jinja_function_table yk_jinja_dict_methods;
 extern const struct yk_jinja_function_table yk_jinja_cycler_methods;
+extern const struct yk_jinja_function_table yk_jinja_range_methods;
+extern const struct yk_jinja_function_table yk_jinja_integer_methods;
 extern const struct yk_jinja_function_table yk_jinja_float_methods;
 
 /* Sets the variables of a template that are global functions, such as namespace() and
