@@ -38,20 +38,70 @@ bool yk_unicode_is_python_printable(uint32_t character)
     return category[0] != 'C' && category[0] != 'Z';
 }
 
-bool yk_unicode_is_in_category(uint32_t character, enum yk_unicode_category kind)
+bool yk_unicode_is_python_decimal(uint32_t character)
 {
-    const struct yk_unicode_range_list *class = &yk_unicode_category_ranges[kind];
+    return strcmp(yk_unicode_general_category(character), "Nd") == 0;
+}
+
+/* Digits of Unicode 14 that are no decimals: above or below the line, in circles … */
+bool yk_unicode_is_python_digit(uint32_t character)
+{
+    static const struct yk_unicode_range others[] = {
+        {0xb2, 0xb3},       {0xb9, 0xb9},       {0x1369, 0x1371},   {0x19da, 0x19da},
+        {0x2070, 0x2070},   {0x2074, 0x2079},   {0x2080, 0x2089},   {0x2460, 0x2468},
+        {0x2474, 0x247c},   {0x2488, 0x2490},   {0x24ea, 0x24ea},   {0x24f5, 0x24fd},
+        {0x24ff, 0x24ff},   {0x2776, 0x277e},   {0x2780, 0x2788},   {0x278a, 0x2792},
+        {0x10a40, 0x10a43}, {0x10e60, 0x10e68}, {0x11052, 0x1105a}, {0x1f100, 0x1f10a}};
+    static const struct yk_unicode_range_list list = {others, sizeof others / sizeof others[0]};
+    return yk_unicode_is_python_decimal(character) || yk_unicode_is_in_ranges(&list, character);
+}
+
+/* Ideographs may be numbers. */
+bool yk_unicode_is_python_numeric(uint32_t character)
+{
+    static const struct yk_unicode_range ideographs[] = {
+        {0x3405, 0x3405},   {0x3483, 0x3483},   {0x382a, 0x382a},   {0x3b4d, 0x3b4d},
+        {0x4e00, 0x4e00},   {0x4e03, 0x4e03},   {0x4e07, 0x4e07},   {0x4e09, 0x4e09},
+        {0x4e5d, 0x4e5d},   {0x4e8c, 0x4e8c},   {0x4e94, 0x4e94},   {0x4e96, 0x4e96},
+        {0x4ebf, 0x4ec0},   {0x4edf, 0x4edf},   {0x4ee8, 0x4ee8},   {0x4f0d, 0x4f0d},
+        {0x4f70, 0x4f70},   {0x5104, 0x5104},   {0x5146, 0x5146},   {0x5169, 0x5169},
+        {0x516b, 0x516b},   {0x516d, 0x516d},   {0x5341, 0x5341},   {0x5343, 0x5345},
+        {0x534c, 0x534c},   {0x53c1, 0x53c4},   {0x56db, 0x56db},   {0x58f1, 0x58f1},
+        {0x58f9, 0x58f9},   {0x5e7a, 0x5e7a},   {0x5efe, 0x5eff},   {0x5f0c, 0x5f0e},
+        {0x5f10, 0x5f10},   {0x62fe, 0x62fe},   {0x634c, 0x634c},   {0x67d2, 0x67d2},
+        {0x6f06, 0x6f06},   {0x7396, 0x7396},   {0x767e, 0x767e},   {0x8086, 0x8086},
+        {0x842c, 0x842c},   {0x8cae, 0x8cae},   {0x8cb3, 0x8cb3},   {0x8d30, 0x8d30},
+        {0x9621, 0x9621},   {0x9646, 0x9646},   {0x964c, 0x964c},   {0x9678, 0x9678},
+        {0x96f6, 0x96f6},   {0xf96b, 0xf96b},   {0xf973, 0xf973},   {0xf978, 0xf978},
+        {0xf9b2, 0xf9b2},   {0xf9d1, 0xf9d1},   {0xf9d3, 0xf9d3},   {0xf9fd, 0xf9fd},
+        {0x20001, 0x20001}, {0x20064, 0x20064}, {0x200e2, 0x200e2}, {0x20121, 0x20121},
+        {0x2092a, 0x2092a}, {0x20983, 0x20983}, {0x2098c, 0x2098c}, {0x2099c, 0x2099c},
+        {0x20aea, 0x20aea}, {0x20afd, 0x20afd}, {0x20b19, 0x20b19}, {0x22390, 0x22390},
+        {0x22998, 0x22998}, {0x23b1b, 0x23b1b}, {0x2626d, 0x2626d}, {0x2f890, 0x2f890}};
+    static const struct yk_unicode_range_list list = {ideographs,
+                                                      sizeof ideographs / sizeof ideographs[0]};
+    return yk_unicode_general_category(character)[0] == 'N' ||
+           yk_unicode_is_in_ranges(&list, character);
+}
+
+bool yk_unicode_is_in_ranges(const struct yk_unicode_range_list *list, uint32_t character)
+{
     size_t low = 0;
-    size_t high = class->count;
+    size_t high = list->count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (class->ranges[middle].last < character) {
+        if (list->ranges[middle].last < character) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low < class->count && class->ranges[low].first <= character;
+    return low < list->count && list->ranges[low].first <= character;
+}
+
+bool yk_unicode_is_in_category(uint32_t character, enum yk_unicode_category kind)
+{
+    return yk_unicode_is_in_ranges(&yk_unicode_category_ranges[kind], character);
 }
 
 /* The range that contains a character, or NULL. */
@@ -188,6 +238,22 @@ int32_t yk_unicode_lowercase_character(uint32_t character, uint32_t out[YK_UNICO
     out[0] = range ? (uint32_t)((int32_t)character + range->number)
                    : (uint32_t)utf8proc_tolower((utf8proc_int32_t)character);
     return 1;
+}
+
+int32_t yk_unicode_casefold_character(uint32_t character, uint32_t out[YK_UNICODE_MAX_CASEFOLD])
+{
+    utf8proc_int32_t folded[YK_UNICODE_MAX_CASEFOLD];
+    int boundary = 0;
+    const utf8proc_ssize_t count = utf8proc_decompose_char(
+        (utf8proc_int32_t)character, folded, YK_UNICODE_MAX_CASEFOLD, UTF8PROC_CASEFOLD, &boundary);
+    out[0] = character;
+    if (count < 1 || count > YK_UNICODE_MAX_CASEFOLD) {
+        return 1;
+    }
+    for (utf8proc_ssize_t i = 0; i < count; i++) {
+        out[i] = (uint32_t)folded[i];
+    }
+    return (int32_t)count;
 }
 
 uint32_t yk_unicode_uppercase_character(uint32_t character)

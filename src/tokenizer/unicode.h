@@ -84,8 +84,14 @@ bool yk_unicode_is_space(uint32_t character);
  * separators of ASCII. */
 bool yk_unicode_is_python_space(uint32_t character);
 
-/* Returns whether Python's str.isprintable() is true of the character. */
+/* Return whether Python's str.isprintable(), isdecimal() … are true of the character. */
 bool yk_unicode_is_python_printable(uint32_t character);
+bool yk_unicode_is_python_decimal(uint32_t character);
+bool yk_unicode_is_python_digit(uint32_t character);
+bool yk_unicode_is_python_numeric(uint32_t character);
+
+/* Returns whether one of the ranges contains the character. */
+bool yk_unicode_is_in_ranges(const struct yk_unicode_range_list *list, uint32_t character);
 
 bool yk_unicode_is_in_category(uint32_t character, enum yk_unicode_category kind);
 
@@ -97,6 +103,14 @@ enum {
  * the number of characters that were written: two for U+0130 (the capital I with a dot), otherwise
  * one. */
 int32_t yk_unicode_lowercase_character(uint32_t character, uint32_t out[YK_UNICODE_MAX_LOWERCASE]);
+
+enum {
+    YK_UNICODE_MAX_CASEFOLD = 3
+};
+
+/* Writes the full case folding of a character, as Python's str.casefold() has it. Returns the
+ * number of characters that were written. */
+int32_t yk_unicode_casefold_character(uint32_t character, uint32_t out[YK_UNICODE_MAX_CASEFOLD]);
 
 /* Return the upper case and the title case of a character as one character. A character that has
  * none, or only one of several characters, is returned as it is. */

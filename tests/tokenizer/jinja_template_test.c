@@ -134,6 +134,13 @@ static void errors_name_the_line_of_the_template(void **state)
                    "chat.jinja: line 1: {% include %} is not supported in chat templates");
     expect_failure("{{ 'a' | wordwrap }}",
                    "chat.jinja: line 1: \"wordwrap\" is not supported for a value of type str");
+    expect_failure("{{ (3).real }}",
+                   "chat.jinja: line 1: \"real\" is not supported for a value of type int");
+    expect_failure("{{ 2.5.imag is defined }}",
+                   "chat.jinja: line 1: \"imag\" is not supported for a value of type float");
+    expect_failure("{{ 'a &amp; b' | striptags }}",
+                   "chat.jinja: line 1: striptags does not support character references such as "
+                   "&amp;");
     expect_failure("{{ [].append(1) }}", "chat.jinja: line 1: the method append() would change a "
                                          "value of type list, which templates may not");
 }
@@ -203,6 +210,145 @@ static void limits_of_the_caller_hold(void **state)
     }
 }
 
+#define DOUBLED(first, second, times)                                                              \
+    "{% set n = namespace(a=" first ", b=" first ") %}{% for i in range(" times ") %}"             \
+    "{% set n.a = " second("n.a") " %}{% set n.b = " second("n.b") " %}{% endfor %}"
+#define PAIR(item) "(" item ", " item ")"
+#define LIST_OF_TWO(item) "[" item ", " item "]"
+#define MANY "{% for i in range(99999) %}"
+
+/* Templates that would take minutes or years if only their expressions and statements counted. */
+static const char *const slow_templates[] = {
+    /* Items are shared: visiting all takes exponential time. */
+    DOUBLED("(1, 1)", PAIR, "40") "{{ {n.a: 1} | length }}",
+    DOUBLED("(1, 1)", PAIR, "40") "{{ n.a in {1: 2} }}",
+    DOUBLED("(1, 1)", PAIR, "40") "{{ n.a == n.b }}",
+    DOUBLED("[1, 1]", LIST_OF_TWO, "40") "{{ n.a < n.b }}",
+    DOUBLED("[1, 1]", LIST_OF_TWO, "40") "{{ n.a in [n.b] }}",
+    DOUBLED("[1, 1]", LIST_OF_TWO, "40") "{{ n.a | tojson }}",
+    DOUBLED("[1, 1]", LIST_OF_TWO, "40") "{{ n.a | string | length }}",
+    /* The keys of a dict are hashed and compared, and have equal hashes. */
+    "{% set s = 'a' * 1000000 %}{% set d = dict(range(20) | batch(2)) %}" MANY
+    "{{ s in d }}{% endfor %}",
+    "{% set d = {'a' * 1000000: 1} %}{% set s = 'a' * 1000000 %}" MANY "{{ s in d }}{% endfor %}",
+    "{% macro f() %}{{ kwargs | length }}{% endmacro %}{% set d = dict(pairs) %}" MANY
+    "{{ f(**d) }}{% endfor %}",
+    /* Texts are compared and searched. */
+    "{% set s = 'a' * 1000000 %}{% set t = 'a' * 999999 ~ 'b' %}" MANY
+    "{{ s.removeprefix(t) | length }}{% endfor %}",
+    "{% set s = 'a' * 1000000 %}{% set t = 'b' ~ 'a' * 999999 %}" MANY
+    "{{ s.removesuffix(t) | length }}{% endfor %}",
+    "{% set s = 'a' * 1000000 %}{% set t = 'a' * 999999 ~ 'b' %}" MANY
+    "{{ s.startswith((t, t)) }}{% endfor %}",
+    "{% set t = ('b',) * 90000 %}" MANY "{{ 'a'.startswith(t) }}{% endfor %}",
+    "{% set s = 'a' * 1000000 %}{% set t = 'a' * 999999 ~ 'b' %}" MANY "{{ s == t }}{% endfor %}",
+    "{% set s = 'a' * 1000000 %}{% set t = 'a' * 999999 ~ 'b' %}" MANY
+    "{{ s is sameas t }}{% endfor %}",
+    "{% set s = 'a' * 1000000 %}" MANY "{{ s.find('baaaaaaaaaaaaaa') }}{% endfor %}",
+    "{% set s = 'a' * 1000000 %}" MANY "{{ s.rfind('ab') }}{% endfor %}",
+    "{% set s = 'a' * 1000000 %}" MANY "{{ s.count('b') }}{% endfor %}",
+    "{% set s = 'a' * 1000000 %}" MANY "{{ 'b' in s }}{% endfor %}",
+    "{% set s = 'a' * 1000000 %}" MANY "{{ s.replace('b', '') | length }}{% endfor %}",
+    "{% set s = 'a' * 1000000 %}" MANY "{{ s.split('b') | length }}{% endfor %}",
+    "{% set s = 'a' * 1000000 %}" MANY "{{ s.strip('bcdefghijklmnopqa') }}{% endfor %}",
+    "{% set s = 'a' * 1000000 %}" MANY "{{ s.isalpha() }}{% endfor %}",
+    "{% set s = ' ' * 1000000 %}" MANY "{{ s | int }}{% endfor %}",
+    "{% set s = '\u00e9' * 100000 %}" MANY "{{ s.removeprefix('\u00e9') | length }}{% endfor %}",
+    "{% set s = '<!-- ' * 200000 %}" MANY "{{ s | striptags | length }}{% endfor %}",
+    /* Numbers are written with many digits. */
+    MANY "{{ 1.1 | round(300) }}{% endfor %}",
+    MANY "{{ '%.400f' % 1e300 }}{% endfor %}",
+    MANY "{{ 1.2345678901234567e300 ~ '' }}{% endfor %}",
+    MANY "{{ strftime_now('%c%c%c%c') }}{% endfor %}",
+    /* A namespace contains itself, so that a path in it may have any length. */
+    "{% set n = namespace() %}{% set n.a = n %}{{ [n] | map(attribute='a.' * 99999 ~ 'a') | first "
+    "is "
+    "defined }}",
+};
+
+static void slow_templates_exceed_the_step_limit(void **state)
+{
+    (void)state;
+    const struct yk_jinja_limits limits = {.max_steps = 100000};
+    struct yk_text json = {0};
+    struct yk_json *object = NULL;
+    yk_text_add(&json, "{\"pairs\": [[\"k\", 0]");
+    for (int i = 0; i < 500; i++) {
+        yk_text_addf(&json, ", [\"k%d\", 0]", i);
+    }
+    yk_text_add(&json, "]}");
+    assert_ok(yk_json_parse(yk_text_chars(&json), json.length, &object));
+    const struct yk_jinja_variables variables = {.objects = {object}};
+    for (size_t i = 0; i < sizeof slow_templates / sizeof *slow_templates; i++) {
+        struct rendering result = render_with(slow_templates[i], &variables, &limits);
+        if (result.status != YK_ERROR_INPUT || !strstr(yk_status_message(), "100000 steps")) {
+            fail_msg("%s: %s", slow_templates[i],
+                     result.status == YK_OK ? "no error" : yk_status_message());
+        }
+        yk_jinja_output_free(&result.output);
+    }
+    yk_json_destroy(object);
+    yk_text_free(&json);
+}
+
+/* 2000 variables are set in the body of a loop, and the first one is read again and again. */
+static void searching_many_variables_counts(void **state)
+{
+    (void)state;
+    const struct yk_jinja_variables none = {0};
+    const struct yk_jinja_limits limits = {.max_steps = 1000000};
+    struct yk_text source = {0};
+    yk_text_add(&source, "{% for i in [1] %}");
+    for (int i = 0; i < 2000; i++) {
+        yk_text_addf(&source, "{%% set v%d = 1 %%}", i);
+    }
+    yk_text_add(&source, MANY "{{ v0 }}{% endfor %}{% endfor %}");
+    struct rendering result = render_with(yk_text_chars(&source), &none, &limits);
+    assert_int_equal(result.status, YK_ERROR_INPUT);
+    assert_non_null(strstr(yk_status_message(), "1000000 steps"));
+    yk_jinja_output_free(&result.output);
+    yk_text_free(&source);
+}
+
+/* Texts are written before they become values: what is written must not exceed the limit. */
+static void texts_count_as_memory_while_they_are_written(void **state)
+{
+    (void)state;
+    static const char *const sources[] = {
+        "{% set l = [1111111111111111111] * 1000 %}{{ ([l] * 1000) | string | length }}",
+        "{% set l = [1111111111111111111] * 1000 %}{{ ([l] * 1000) | tojson | length }}",
+        "{{ ['\\x01' * 1000000] | string | length }}",
+        "{{ ['\\x01' * 1000000] | tojson | length }}",
+        "{{ ('<' * 1000000) | e | length }}",
+        "{{ ('/' * 1000000) | urlencode | length }}",
+        "{{ '%s%s%s%s%s' | format(*(['a' * 600000] * 5)) | length }}",
+        "{% set s = 'a' * 600000 %}{% set x %}" MANY "{{ s }}{% endfor %}{% endset %}",
+        "{% set s = 'a' * 600000 %}{% macro f(n) %}{{ s }}{{ f(n - 1) if n }}{% endmacro %}"
+        "{{ f(20) | length }}",
+    };
+    const struct yk_jinja_variables none = {0};
+    const struct yk_jinja_limits limits = {.max_memory_bytes = 4000000};
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        struct rendering result = render_with(sources[i], &none, &limits);
+        if (result.status != YK_ERROR_INPUT || !strstr(yk_status_message(), "4000000 bytes")) {
+            fail_msg("%s: %s", sources[i], result.status == YK_OK ? "ok" : yk_status_message());
+        }
+        yk_jinja_output_free(&result.output);
+    }
+}
+
+static void tags_without_an_end_are_searched_once(void **state)
+{
+    (void)state;
+    const struct yk_jinja_variables none = {0};
+    const struct yk_jinja_limits limits = {.max_steps = 2000000};
+    struct rendering result =
+        render_with("{{ ('<' * 2000000) | striptags | length }}", &none, &limits);
+    assert_ok(result.status);
+    assert_string_equal(yk_text_chars(&result.output.text), "2000000");
+    yk_jinja_output_free(&result.output);
+}
+
 /* Templates whose syntax is nested deeper than the stack would bear. */
 static void deeply_nested_syntax_is_refused(void **state)
 {
@@ -256,6 +402,10 @@ int main(void)
         cmocka_unit_test(errors_name_the_line_of_the_template),
         cmocka_unit_test(hostile_templates_end_with_a_sentence),
         cmocka_unit_test(limits_of_the_caller_hold),
+        cmocka_unit_test(slow_templates_exceed_the_step_limit),
+        cmocka_unit_test(searching_many_variables_counts),
+        cmocka_unit_test(texts_count_as_memory_while_they_are_written),
+        cmocka_unit_test(tags_without_an_end_are_searched_once),
         cmocka_unit_test(deeply_nested_syntax_is_refused),
         cmocka_unit_test(appending_to_a_text_is_not_quadratic),
     };

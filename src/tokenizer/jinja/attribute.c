@@ -8,6 +8,10 @@
 
 #include "base/number.h"
 
+enum {
+    LOOK_UP_STEPS = 4 /* of searching a method by its name */
+};
+
 static yk_status make_missing(struct yk_jinja_run *run, struct yk_jinja_value object,
                               const char *name, size_t length, struct yk_jinja_value *out)
 {
@@ -134,15 +138,27 @@ static yk_status slice_list(struct yk_jinja_run *run, struct yk_jinja_value obje
     return yk_jinja_run_step(run, indices->count / 4);
 }
 
+/* What follows the items of a range may have more than 64 bits. */
+static int64_t range_bound(const struct yk_jinja_range *range, int64_t index)
+{
+    const __int128 bound = range->start + (__int128)index * range->step;
+    return bound > INT64_MAX ? INT64_MAX : bound < INT64_MIN ? INT64_MIN : (int64_t)bound;
+}
+
 static yk_status slice_range(struct yk_jinja_run *run, const struct yk_jinja_range *range,
                              const struct indices *indices, struct yk_jinja_value *out)
 {
     struct yk_jinja_range *made = NULL;
     YK_JINJA_TRY_NEW(run, made, 1);
-    made->start = range->start + indices->start * range->step;
-    made->step = range->step * indices->step;
+    made->start = range_bound(range, indices->start);
+    made->stop = range_bound(range, indices->stop);
     made->count = indices->count;
-    made->stop = range->start + indices->stop * range->step;
+    if (__builtin_mul_overflow(range->step, indices->step, &made->step)) {
+        made->step = range->step; /* of one item at most, which has no distance to a next one */
+        if (made->count > 1) {
+            return yk_fail(YK_ERROR_INPUT, "an integer is too large: integers have 64 bits here");
+        }
+    }
     *out = (struct yk_jinja_value){.kind = YK_JINJA_RANGE, .as.range = made};
     return YK_OK;
 }
@@ -190,6 +206,7 @@ static yk_status get_named(struct yk_jinja_run *run, struct yk_jinja_value objec
                            const struct yk_jinja_string *name, struct yk_jinja_value *out)
 {
     bool found = false;
+    YK_TRY(yk_jinja_run_step(run, LOOK_UP_STEPS));
     const struct yk_jinja_function *method =
         run->library->find_method(object.kind, name->bytes, name->length);
     if (method) {
@@ -259,8 +276,9 @@ yk_status yk_jinja_attribute_contains(struct yk_jinja_run *run, struct yk_jinja_
                        : yk_fail(YK_ERROR_INPUT, "a value of type %s cannot be part of a string",
                                  yk_jinja_value_type_name(item));
         }
-        YK_TRY(yk_jinja_run_charge_bytes(run, container.as.string->length));
-        *out = yk_jinja_string_find(container.as.string, item.as.string, 0) != SIZE_MAX;
+        size_t found = SIZE_MAX;
+        YK_TRY(yk_jinja_string_find(run, container.as.string, item.as.string, 0, &found));
+        *out = found != SIZE_MAX;
         return YK_OK;
     }
     const bool keys =
@@ -324,6 +342,7 @@ yk_status yk_jinja_attribute_get_path(struct yk_jinja_run *run, struct yk_jinja_
             yk_number_parse_integer(part.bytes, part.length, &index)) {
             key = yk_jinja_value_int(index);
         }
+        YK_TRY(yk_jinja_run_step(run, 1));
         YK_TRY(get_part(run, *out, key, otherwise, out));
         begin = end + 1;
     }

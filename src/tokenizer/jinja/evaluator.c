@@ -29,7 +29,7 @@ static yk_status compute_name(struct yk_jinja_interpreter *interpreter,
                               const struct yk_jinja_expression *expression,
                               struct yk_jinja_value *out)
 {
-    *out = yk_jinja_scope_find(interpreter, expression->name);
+    YK_TRY(yk_jinja_scope_find(interpreter, expression->name, out));
     if (out->kind != YK_JINJA_ABSENT) {
         return YK_OK;
     }
@@ -290,8 +290,10 @@ static yk_status merge_named(struct yk_jinja_run *run, const struct more_argumen
             return yk_fail(YK_ERROR_INPUT, "a name of an argument behind ** is not a string");
         }
         for (int64_t j = 0; j < *count; j++) {
+            bool same = false;
             YK_TRY(yk_jinja_run_step(run, 1));
-            if (yk_jinja_value_same_string(names[j], key.as.string)) {
+            YK_TRY(yk_jinja_value_compare_strings(run, names[j], key.as.string, &same));
+            if (same) {
                 return yk_fail(YK_ERROR_INPUT, "a call has two arguments with one name");
             }
         }

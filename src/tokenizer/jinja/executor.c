@@ -36,21 +36,28 @@ static yk_status run_loop(struct yk_jinja_interpreter *interpreter,
                           const struct yk_jinja_statement *statement, struct yk_jinja_value items,
                           int64_t depth0);
 
-static yk_status check_output(struct yk_jinja_interpreter *interpreter)
+/* Fails unless `more` bytes can be written. */
+static yk_status check_output(const struct yk_jinja_interpreter *interpreter, size_t more)
 {
     YK_TRY(yk_text_status(interpreter->out));
-    return interpreter->out->length <= interpreter->max_output_bytes
+    return interpreter->out->length + more <= interpreter->max_output_bytes
                ? YK_OK
                : yk_fail(YK_ERROR_INPUT, "the template writes more than the allowed %zu bytes",
                          interpreter->max_output_bytes);
 }
 
+/* The output has a limit of its own; the texts of blocks and macros count as memory. */
 static yk_status write_string(struct yk_jinja_interpreter *interpreter,
                               const struct yk_jinja_string *string)
 {
+    struct yk_jinja_run *run = &interpreter->run;
+    YK_TRY(check_output(interpreter, string->length));
+    YK_TRY(yk_jinja_run_charge_bytes(run, string->length));
+    if (interpreter->out != &interpreter->output->text) {
+        YK_TRY(yk_jinja_run_charge_memory(run, string->length));
+    }
     yk_text_add_bytes(interpreter->out, string->bytes, string->length);
-    YK_TRY(yk_jinja_run_charge_bytes(&interpreter->run, string->length));
-    return check_output(interpreter);
+    return YK_OK;
 }
 
 static yk_status write_value(struct yk_jinja_interpreter *interpreter, struct yk_jinja_value value)
@@ -59,7 +66,7 @@ static yk_status write_value(struct yk_jinja_interpreter *interpreter, struct yk
         return write_string(interpreter, value.as.string);
     }
     YK_TRY(yk_jinja_value_text_add(&interpreter->run, value, interpreter->out));
-    return check_output(interpreter);
+    return check_output(interpreter, 0);
 }
 
 /* Runs statements in a scope of their own. */
@@ -199,7 +206,7 @@ static yk_status run_generation(struct yk_jinja_interpreter *interpreter,
     YK_TRY(capture_in_scope(interpreter, statement->body, &value));
     YK_TRY(yk_jinja_run_charge_memory(&interpreter->run, sizeof(struct yk_jinja_span)));
     YK_TRY(yk_jinja_output_add_generation(interpreter->output,
-                                          yk_jinja_string_length(value.as.string)));
+                                          yk_jinja_value_count_characters(value.as.string)));
     return write_string(interpreter, value.as.string);
 }
 
@@ -362,16 +369,18 @@ static yk_status run_for(struct yk_jinja_interpreter *interpreter,
     return run_loop(interpreter, statement, items, 0);
 }
 
-/* Returns the index of the named argument, or -1. */
-static int64_t find_argument(const struct yk_jinja_arguments *arguments,
-                             const struct yk_jinja_string *name)
+/* Sets `*out` to the index of the named argument, or to -1. */
+static yk_status find_argument(struct yk_jinja_run *run, const struct yk_jinja_arguments *arguments,
+                               const struct yk_jinja_string *name, int64_t *out)
 {
-    for (int64_t i = 0; i < arguments->named; i++) {
-        if (yk_jinja_value_same_string(arguments->names[i], name)) {
-            return i;
-        }
+    *out = -1;
+    for (int64_t i = 0; i < arguments->named && *out < 0; i++) {
+        bool same = false;
+        YK_TRY(yk_jinja_run_step(run, 1));
+        YK_TRY(yk_jinja_value_compare_strings(run, arguments->names[i], name, &same));
+        *out = same ? i : -1;
     }
-    return -1;
+    return YK_OK;
 }
 
 /* The call of a macro while its arguments are bound. */
@@ -389,8 +398,10 @@ static yk_status bind_parameter(struct binding *binding, int32_t index)
     struct yk_jinja_interpreter *interpreter = binding->interpreter;
     const int32_t first_default = macro->parameter_count - macro->default_count;
     struct yk_jinja_value value = {0};
-    const int64_t named =
-        index < arguments->positional ? -1 : find_argument(arguments, macro->parameters[index]);
+    int64_t named = -1;
+    if (index >= arguments->positional) {
+        YK_TRY(find_argument(&interpreter->run, arguments, macro->parameters[index], &named));
+    }
     if (index < arguments->positional) {
         value = arguments->values[index];
     } else if (named >= 0) {
@@ -411,7 +422,8 @@ static yk_status bind_caller(struct binding *binding)
     static const struct yk_jinja_string name = {.bytes = "caller", .length = 6, .characters = 6};
     struct yk_jinja_interpreter *interpreter = binding->interpreter;
     struct yk_jinja_value value = {0};
-    const int64_t named = find_argument(binding->arguments, &name);
+    int64_t named = -1;
+    YK_TRY(find_argument(&interpreter->run, binding->arguments, &name, &named));
     for (int32_t i = 0; i < binding->macro->parameter_count; i++) {
         if (binding->macro->parameter_names[i] == YK_JINJA_NAME_CALLER) {
             return YK_OK;

@@ -7,6 +7,11 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    MIN_STEPS = 8 /* of writing a value */
+};
 
 yk_status yk_jinja_format_spec_fail(void)
 {
@@ -25,7 +30,7 @@ static int64_t count_characters(const char *bytes, size_t length)
 {
     const struct yk_jinja_string string = {.bytes = bytes, .length = length, .characters = -1};
     struct yk_jinja_string copy = string;
-    return yk_jinja_string_length(&copy);
+    return yk_jinja_value_count_characters(&copy);
 }
 
 static void add_fill(const struct yk_jinja_format_spec *spec, int64_t count, struct yk_text *out)
@@ -213,12 +218,24 @@ static yk_status make_body(struct yk_jinja_run *run, const struct yk_jinja_forma
     return YK_OK;
 }
 
+/* Writing many digits of a float needs arithmetic with large numbers. */
+static int64_t count_steps(const struct yk_jinja_format_spec *spec, struct yk_jinja_value value)
+{
+    int exponent = 0;
+    if (value.kind == YK_JINJA_FLOAT && isfinite(value.as.number)) {
+        (void)frexp(value.as.number, &exponent);
+    }
+    return (value.kind == YK_JINJA_FLOAT ? YK_JINJA_FLOAT_STEPS : MIN_STEPS) + abs(exponent) / 2 +
+           (spec->precision > 0 ? spec->precision : 0);
+}
+
 yk_status yk_jinja_format_spec_write(struct yk_jinja_run *run,
                                      const struct yk_jinja_format_spec *spec,
                                      struct yk_jinja_value value, bool percent, struct yk_text *out)
 {
     struct yk_text body = {0};
     bool numeric = false;
+    YK_TRY(yk_jinja_run_step(run, count_steps(spec, value)));
     yk_status status = make_body(run, spec, value, percent, &body, &numeric);
     if (status == YK_OK) {
         const size_t sign = body.length > 0 && strchr("+- ", body.bytes[0]) && numeric ? 1 : 0;

@@ -11,6 +11,7 @@
 enum {
     MAX_RANGE = 100 * 1000, /* as in the sandbox of jinja2 */
     MAX_DATE_BYTES = 4096,
+    DATE_STEPS = 64,   /* of writing a date, for eight bytes of the format */
     SHOWN_BYTES = 2000 /* of the message of raise_exception() */
 };
 
@@ -173,10 +174,11 @@ static yk_status strftime_now(struct yk_jinja_call *call, struct yk_jinja_value 
         return yk_fail(YK_ERROR_INPUT, "strftime_now() needs a format");
     }
     /* The space behind the format tells an empty date from one that is too long. */
+    YK_TRY(yk_jinja_run_charge_memory(call->run, format->length + 1));
+    YK_TRY(yk_jinja_run_step(call->run, DATE_STEPS * (1 + (int64_t)format->length / 8)));
     const char *terminated =
         yk_arena_format(call->run->arena, "%.*s ", (int)format->length, format->bytes);
     YK_TRY_ALLOCATED(terminated);
-    YK_TRY(yk_jinja_run_charge_memory(call->run, format->length + 1));
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     const size_t length = strftime(date, sizeof date, terminated, &local);

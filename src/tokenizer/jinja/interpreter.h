@@ -45,9 +45,9 @@ struct yk_jinja_interpreter {
 yk_status yk_jinja_scope_open(struct yk_jinja_interpreter *interpreter,
                               struct yk_jinja_scope *parent) YK_MUST_USE;
 
-/* Returns the variable of the innermost scope that has it; absent: none has. */
-struct yk_jinja_value yk_jinja_scope_find(const struct yk_jinja_interpreter *interpreter,
-                                          int32_t name);
+/* Sets `*out` to the variable of the innermost scope that has it; absent: none has. */
+yk_status yk_jinja_scope_find(struct yk_jinja_interpreter *interpreter, int32_t name,
+                              struct yk_jinja_value *out) YK_MUST_USE;
 
 /* Sets a variable of the innermost scope. */
 yk_status yk_jinja_scope_set(struct yk_jinja_interpreter *interpreter, int32_t name,

@@ -24,7 +24,8 @@ static yk_status next_of_string(struct yk_jinja_run *run, struct yk_jinja_iterat
     if (*found) {
         const size_t used = yk_jinja_string_decode(string->bytes + at, &character);
         iterator->position += (int64_t)used;
-        YK_TRY(yk_jinja_string_slice_bytes(run, string, at, at + used, out));
+        YK_TRY(yk_jinja_value_new_string(run, string->bytes + at, used, out));
+        ((struct yk_jinja_string *)out->as.string)->characters = 1;
     }
     return yk_jinja_run_step(run, 1);
 }
@@ -125,7 +126,7 @@ yk_status yk_jinja_iterator_count(struct yk_jinja_value value, int64_t *out)
         *out = value.as.list->count;
         return YK_OK;
     case YK_JINJA_STRING:
-        *out = yk_jinja_string_length(value.as.string);
+        *out = yk_jinja_value_count_characters(value.as.string);
         return YK_OK;
     case YK_JINJA_DICT:
         *out = value.as.dict->count;

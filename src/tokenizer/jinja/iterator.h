@@ -34,11 +34,12 @@ yk_status yk_jinja_iterator_to_list(struct yk_jinja_run *run, struct yk_jinja_va
 yk_status yk_jinja_iterator_new(struct yk_jinja_run *run, struct yk_jinja_value source,
                                 struct yk_jinja_value *out) YK_MUST_USE;
 
-/* Makes the item `index` of a range. */
+/* Makes the item `index` of a range. The distance to the first item may have more than 63 bits. */
 static inline struct yk_jinja_value yk_jinja_iterator_range_item(const struct yk_jinja_range *range,
                                                                  int64_t index)
 {
-    return yk_jinja_value_int(range->start + index * range->step);
+    return yk_jinja_value_int(
+        (int64_t)((uint64_t)range->start + (uint64_t)index * (uint64_t)range->step));
 }
 
 #endif

@@ -75,7 +75,7 @@ static size_t space_length(const struct lexer *lexer, size_t at)
     while (at < lexer->length) {
         uint32_t character = 0;
         const size_t used = yk_jinja_string_decode(lexer->source + at, &character);
-        if (!yk_jinja_string_is_space(character)) {
+        if (!yk_unicode_is_python_space(character)) {
             break;
         }
         at += used;
@@ -144,7 +144,7 @@ static bool is_all_space(const char *bytes, size_t length)
     for (size_t at = 0; at < length;) {
         uint32_t character = 0;
         at += yk_jinja_string_decode(bytes + at, &character);
-        if (!yk_jinja_string_is_space(character)) {
+        if (!yk_unicode_is_python_space(character)) {
             return false;
         }
     }

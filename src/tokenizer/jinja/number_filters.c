@@ -14,7 +14,9 @@
 
 enum {
     MAX_NUMBER_BYTES = 400, /* of a text that is read as a number */
-    MAX_PRECISION = 300
+    MAX_PRECISION = 300,
+    DECIMAL_STEPS = 32, /* of converting a float from or to a decimal */
+    DIGITS_PER_STEP = 4
 };
 
 #define INTEGER_LIMIT 9.2e18 /* floats below this are integers of 64 bits */
@@ -115,6 +117,16 @@ static bool parse_float(const struct yk_jinja_string *string, double *out)
     return *end == '\0';
 }
 
+/* Counts the steps of reading the subject as a number, if it is a string. */
+static yk_status charge_parsing(const struct yk_jinja_call *call)
+{
+    if (call->subject.kind != YK_JINJA_STRING) {
+        return YK_OK;
+    }
+    YK_TRY(yk_jinja_run_step(call->run, DECIMAL_STEPS));
+    return yk_jinja_run_charge_bytes(call->run, call->subject.as.string->length * 2);
+}
+
 static yk_status fail_large(void)
 {
     return yk_fail(YK_ERROR_INPUT, "an integer is too large: integers have 64 bits here");
@@ -142,6 +154,7 @@ static yk_status to_int(struct yk_jinja_call *call, struct yk_jinja_value *out)
     int64_t base = 10;
     double number = 0;
     YK_TRY(yk_jinja_function_get_integer(call, 1, &base));
+    YK_TRY(charge_parsing(call));
     *out = otherwise;
     if (value.kind == YK_JINJA_UNDEFINED) {
         return yk_jinja_value_fail_undefined(value);
@@ -174,6 +187,7 @@ static yk_status to_float(struct yk_jinja_call *call, struct yk_jinja_value *out
 {
     const struct yk_jinja_value value = call->subject;
     double number = 0;
+    YK_TRY(charge_parsing(call));
     if (value.kind == YK_JINJA_UNDEFINED) {
         return yk_jinja_value_fail_undefined(value);
     }
@@ -189,7 +203,8 @@ static yk_status to_float(struct yk_jinja_call *call, struct yk_jinja_value *out
 static double round_decimals(double number, int64_t precision)
 {
     char digits[800];
-    if (!isfinite(number) || precision > MAX_PRECISION) {
+    if (!isfinite(number) || precision > MAX_PRECISION ||
+        (precision >= 0 && fabs(number) >= INTEGER_LIMIT)) {
         return number;
     }
     if (precision >= 0) {
@@ -261,6 +276,8 @@ static yk_status round_number(struct yk_jinja_call *call, struct yk_jinja_value 
     if (yk_jinja_value_get_integer(call->subject, &integer)) {
         return round_integer(integer, precision, out);
     }
+    const int64_t digits = precision > 0 && precision <= MAX_PRECISION ? precision : 0;
+    YK_TRY(yk_jinja_run_step(call->run, DECIMAL_STEPS + digits / DIGITS_PER_STEP));
     *out = yk_jinja_value_float(round_decimals(number, precision));
     return YK_OK;
 }
@@ -272,6 +289,8 @@ static yk_status filesizeformat(struct yk_jinja_call *call, struct yk_jinja_valu
     const double base = binary ? 1024 : 1000;
     double bytes = 0;
     struct yk_text text = {0};
+    YK_TRY(charge_parsing(call));
+    YK_TRY(yk_jinja_run_step(call->run, DECIMAL_STEPS));
     if (!yk_jinja_value_get_number(call->subject, &bytes) &&
         !(call->subject.kind == YK_JINJA_STRING && parse_float(call->subject.as.string, &bytes))) {
         return yk_fail(YK_ERROR_INPUT, "filesizeformat needs a number");

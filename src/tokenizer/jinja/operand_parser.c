@@ -2,6 +2,10 @@
 
 #include "base/text.h"
 
+enum {
+    MAX_NAMED_ARGUMENTS = 1000 /* of a call; each is compared with all others */
+};
+
 static void note_special_name(struct yk_jinja_parser *parser, int32_t number)
 {
     parser->uses_caller = parser->uses_caller || number == YK_JINJA_NAME_CALLER;
@@ -354,6 +358,9 @@ static yk_status read_named_argument(struct yk_jinja_parser *parser, struct argu
             names[i] = reader->names[i];
         }
         reader->names = names;
+    }
+    if (reader->named.count >= MAX_NAMED_ARGUMENTS) {
+        return yk_jinja_parser_fail(parser, "a call has too many named arguments");
     }
     for (int32_t i = 0; i < reader->named.count; i++) {
         if (yk_jinja_value_same_string(reader->names[i], name)) {

@@ -188,28 +188,37 @@ static bool is_list(enum yk_jinja_kind kind)
     return kind == YK_JINJA_LIST || kind == YK_JINJA_TUPLE;
 }
 
-yk_status yk_jinja_operation_escape(struct yk_jinja_run *run, const struct yk_jinja_string *string,
-                                    struct yk_jinja_value *out)
+/* Returns what a byte is escaped as, or NULL. */
+static const char *escape_of(char byte)
 {
     static const char *const escapes[] = {
         ['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&#34;", ['\''] = "&#39;",
     };
-    struct yk_text text = {0};
+    const unsigned char index = (unsigned char)byte;
+    return index < sizeof escapes / sizeof *escapes ? escapes[index] : NULL;
+}
+
+yk_status yk_jinja_operation_escape(struct yk_jinja_run *run, const struct yk_jinja_string *string,
+                                    struct yk_jinja_value *out)
+{
+    size_t length = string->length;
+    char *bytes = NULL;
     *out = yk_jinja_value_string(string);
     if (string->markup) {
         return YK_OK;
     }
-    YK_TRY(yk_jinja_run_charge_bytes(run, string->length * 4));
-    YK_TRY(yk_jinja_run_charge_memory(run, string->length));
+    YK_TRY(yk_jinja_run_charge_bytes(run, string->length * 8));
     for (size_t i = 0; i < string->length; i++) {
-        const unsigned char byte = (unsigned char)string->bytes[i];
-        if (byte < sizeof escapes / sizeof *escapes && escapes[byte]) {
-            yk_text_add(&text, escapes[byte]);
-        } else {
-            yk_text_add_bytes(&text, string->bytes + i, 1);
-        }
+        const char *escape = escape_of(string->bytes[i]);
+        length += escape ? strlen(escape) - 1 : 0;
     }
-    YK_TRY(yk_jinja_string_from_text(run, &text, out));
+    YK_TRY(yk_jinja_value_reserve_string(run, length, &bytes, out));
+    for (size_t i = 0; i < string->length; i++) {
+        const char *escape = escape_of(string->bytes[i]);
+        const size_t added = escape ? strlen(escape) : 1;
+        memcpy(bytes, escape ? escape : string->bytes + i, added);
+        bytes += added;
+    }
     ((struct yk_jinja_string *)out->as.string)->markup = true;
     return YK_OK;
 }

@@ -82,7 +82,7 @@ yk_status yk_jinja_parser_new_string(struct yk_jinja_parser *parser, const char 
     string->length = length;
     string->characters = -1;
     /* Threads share the string: both are computed now. */
-    (void)yk_jinja_string_length(string);
+    (void)yk_jinja_value_count_characters(string);
     string->hash = yk_hash_bytes(bytes, length);
     *out = string;
     return YK_OK;

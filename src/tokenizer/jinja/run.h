@@ -29,7 +29,8 @@ struct yk_jinja_run {
 yk_status yk_jinja_run_allocate(struct yk_jinja_run *run, size_t count, size_t size,
                                 void **out) YK_MUST_USE;
 
-/* Counts memory that is allocated elsewhere. */
+/* Counts memory that is allocated elsewhere. The bytes of a text are counted as it is written, and
+ * again when a string is made of it. What was counted is never given back. */
 yk_status yk_jinja_run_charge_memory(struct yk_jinja_run *run, size_t bytes) YK_MUST_USE;
 
 yk_status yk_jinja_run_fail_steps(const struct yk_jinja_run *run) YK_MUST_USE;
@@ -46,7 +47,8 @@ enum {
     YK_JINJA_BYTES_PER_STEP = 32
 };
 
-/* Counts the steps of work that is proportional to `bytes`. */
+/* Counts the steps of work that is proportional to `bytes`, such as copying. Work that is slower
+ * passes a multiple. */
 static inline yk_status yk_jinja_run_charge_bytes(struct yk_jinja_run *run, size_t bytes)
 {
     return yk_jinja_run_step(run, (int64_t)(bytes / YK_JINJA_BYTES_PER_STEP));

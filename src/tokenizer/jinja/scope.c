@@ -3,6 +3,10 @@
 #include "tokenizer/jinja/dict.h"
 #include "tokenizer/jinja/iterator.h"
 
+enum {
+    ENTRIES_PER_STEP = 8 /* that are passed in a search */
+};
+
 yk_status yk_jinja_scope_open(struct yk_jinja_interpreter *interpreter,
                               struct yk_jinja_scope *parent)
 {
@@ -13,17 +17,22 @@ yk_status yk_jinja_scope_open(struct yk_jinja_interpreter *interpreter,
     return YK_OK;
 }
 
-struct yk_jinja_value yk_jinja_scope_find(const struct yk_jinja_interpreter *interpreter,
-                                          int32_t name)
+yk_status yk_jinja_scope_find(struct yk_jinja_interpreter *interpreter, int32_t name,
+                              struct yk_jinja_value *out)
 {
+    int64_t passed = 0;
     for (const struct yk_jinja_scope *scope = interpreter->scope; scope; scope = scope->parent) {
         for (int32_t i = scope->count - 1; i >= 0; i--) {
             if (scope->entries[i].name == name) {
-                return scope->entries[i].value;
+                *out = scope->entries[i].value;
+                passed += scope->count - i;
+                return yk_jinja_run_step(&interpreter->run, passed / ENTRIES_PER_STEP);
             }
         }
+        passed += scope->count + 1;
     }
-    return interpreter->variables[name];
+    *out = interpreter->variables[name];
+    return yk_jinja_run_step(&interpreter->run, passed / ENTRIES_PER_STEP);
 }
 
 static yk_status grow(struct yk_jinja_run *run, struct yk_jinja_scope *scope)
@@ -50,9 +59,10 @@ yk_status yk_jinja_scope_set(struct yk_jinja_interpreter *interpreter, int32_t n
     for (int32_t i = 0; i < scope->count; i++) {
         if (scope->entries[i].name == name) {
             scope->entries[i].value = value;
-            return YK_OK;
+            return yk_jinja_run_step(&interpreter->run, i / ENTRIES_PER_STEP);
         }
     }
+    YK_TRY(yk_jinja_run_step(&interpreter->run, scope->count / ENTRIES_PER_STEP));
     if (scope->count == scope->capacity) {
         YK_TRY(grow(&interpreter->run, scope));
     }
@@ -64,7 +74,8 @@ static yk_status assign_attribute(struct yk_jinja_interpreter *interpreter,
                                   const struct yk_jinja_expression *target,
                                   struct yk_jinja_value value)
 {
-    const struct yk_jinja_value object = yk_jinja_scope_find(interpreter, target->name);
+    struct yk_jinja_value object = {0};
+    YK_TRY(yk_jinja_scope_find(interpreter, target->name, &object));
     if (object.kind != YK_JINJA_NAMESPACE) {
         return yk_fail(YK_ERROR_INPUT,
                        "attributes can be set only of a namespace, not of a value of type %s",

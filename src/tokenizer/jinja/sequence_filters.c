@@ -64,7 +64,7 @@ static yk_status reverse(struct yk_jinja_call *call, struct yk_jinja_value *out)
     struct yk_jinja_value *items = NULL;
     const bool generator = call->subject.kind == YK_JINJA_ITERATOR;
     if (call->subject.kind == YK_JINJA_STRING) {
-        const int64_t count = yk_jinja_string_length(call->subject.as.string);
+        const int64_t count = yk_jinja_value_count_characters(call->subject.as.string);
         return yk_jinja_string_slice(call->run, call->subject.as.string, count - 1, -1, count, out);
     }
     YK_TRY(yk_jinja_iterator_to_list(call->run, call->subject, &list));

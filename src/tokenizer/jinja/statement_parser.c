@@ -4,7 +4,8 @@
 
 enum {
     MAX_ENDS = 3, /* names that may end a body */
-    MAX_BLOCK_NESTED = 100
+    MAX_BLOCK_NESTED = 100,
+    MAX_PARAMETERS = 1000 /* of a macro; each is compared with all others */
 };
 
 /* The names of which one ends a body, such as else and endfor. */
@@ -167,6 +168,9 @@ static yk_status read_with(struct yk_jinja_parser *parser, struct yk_jinja_state
 static yk_status add_parameter(struct yk_jinja_parser *parser, struct yk_jinja_macro *macro,
                                int32_t *capacity)
 {
+    if (macro->parameter_count >= MAX_PARAMETERS) {
+        return yk_jinja_parser_fail(parser, "a macro has too many parameters");
+    }
     if (macro->parameter_count == *capacity) {
         const struct yk_jinja_string **parameters = NULL;
         int32_t *names = NULL;

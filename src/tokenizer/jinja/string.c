@@ -4,6 +4,12 @@
 
 #include "base/utf8.h"
 
+enum {
+    CHARACTERS_PER_STEP = 8, /* that are compared one by one */
+    INSERTED_PER_STEP = 8,   /* texts between characters */
+    SLOWEST_SEARCH = 4       /* the time that memmem() takes at worst, in that of copying */
+};
+
 size_t yk_jinja_string_decode(const char *bytes, uint32_t *out)
 {
     const unsigned char first = (unsigned char)bytes[0];
@@ -31,34 +37,14 @@ void yk_jinja_string_add_character(struct yk_text *text, uint32_t character)
     yk_text_add_bytes(text, bytes, yk_utf8_encode(character, bytes));
 }
 
-bool yk_jinja_string_is_space(uint32_t character)
-{
-    /* Python also counts the four separators of ASCII. */
-    return yk_unicode_is_space(character) || (character >= 0x1c && character <= 0x1f);
-}
-
 static bool begins_character(char byte)
 {
     return ((unsigned char)byte & 0xc0) != 0x80;
 }
 
-int64_t yk_jinja_string_length(const struct yk_jinja_string *string)
-{
-    if (string->characters >= 0) {
-        return string->characters;
-    }
-    int64_t count = 0;
-    for (size_t i = 0; i < string->length; i++) {
-        count += begins_character(string->bytes[i]);
-    }
-    /* Strings of a template, which threads share, were counted when it was parsed. */
-    ((struct yk_jinja_string *)string)->characters = count;
-    return count;
-}
-
 size_t yk_jinja_string_offset(const struct yk_jinja_string *string, int64_t character)
 {
-    const int64_t count = yk_jinja_string_length(string);
+    const int64_t count = yk_jinja_value_count_characters(string);
     if (character >= count) {
         return string->length;
     }
@@ -107,7 +93,7 @@ yk_status yk_jinja_string_slice(struct yk_jinja_run *run, const struct yk_jinja_
         YK_TRY(yk_jinja_run_charge_bytes(run, string->length));
     }
     if (count <= 0) {
-        return yk_jinja_value_new_string(run, "", 0, out);
+        return yk_jinja_string_slice_bytes(run, string, 0, 0, out);
     }
     if (step == 1) {
         return yk_jinja_string_slice_bytes(run, string, yk_jinja_string_offset(string, start),
@@ -116,6 +102,7 @@ yk_status yk_jinja_string_slice(struct yk_jinja_run *run, const struct yk_jinja_
     struct yk_text text = {0};
     size_t at = yk_jinja_string_offset(string, start);
     YK_TRY(yk_jinja_run_charge_bytes(run, string->length * 4));
+    YK_TRY(yk_jinja_run_charge_memory(run, string->length));
     for (int64_t i = 0; i < count; i++) {
         uint32_t character = 0;
         yk_text_add_bytes(&text, string->bytes + at,
@@ -126,7 +113,9 @@ yk_status yk_jinja_string_slice(struct yk_jinja_run *run, const struct yk_jinja_
             } while (!begins_character(string->bytes[at]));
         }
     }
-    return yk_jinja_string_from_text(run, &text, out);
+    YK_TRY(yk_jinja_string_from_text(run, &text, out));
+    ((struct yk_jinja_string *)out->as.string)->markup = string->markup;
+    return YK_OK;
 }
 
 yk_status yk_jinja_string_from_text(struct yk_jinja_run *run, struct yk_text *text,
@@ -141,7 +130,7 @@ yk_status yk_jinja_string_from_text(struct yk_jinja_run *run, struct yk_text *te
 static bool is_stripped(uint32_t character, const struct yk_jinja_string *characters)
 {
     if (!characters) {
-        return yk_jinja_string_is_space(character);
+        return yk_unicode_is_python_space(character);
     }
     for (size_t at = 0; at < characters->length;) {
         uint32_t other = 0;
@@ -159,11 +148,11 @@ yk_status yk_jinja_string_strip(struct yk_jinja_run *run, const struct yk_jinja_
 {
     size_t begin = 0;
     size_t end = string->length;
-    const size_t work = characters ? characters->length : 1;
+    const int64_t steps = 1 + (characters ? (int64_t)characters->length / CHARACTERS_PER_STEP : 0);
     while (sides & YK_JINJA_STRIP_LEFT && begin < end) {
         uint32_t character = 0;
         const size_t used = yk_jinja_string_decode(string->bytes + begin, &character);
-        YK_TRY(yk_jinja_run_charge_bytes(run, work));
+        YK_TRY(yk_jinja_run_step(run, steps));
         if (!is_stripped(character, characters)) {
             break;
         }
@@ -173,43 +162,49 @@ yk_status yk_jinja_string_strip(struct yk_jinja_run *run, const struct yk_jinja_
         uint32_t character = 0;
         const size_t at = yk_utf8_previous_character_start(string->bytes, end);
         (void)yk_jinja_string_decode(string->bytes + at, &character);
-        YK_TRY(yk_jinja_run_charge_bytes(run, work));
+        YK_TRY(yk_jinja_run_step(run, steps));
         if (!is_stripped(character, characters)) {
             break;
         }
         end = at;
     }
-    YK_TRY(yk_jinja_run_charge_bytes(run, string->length - (end - begin)));
     return yk_jinja_string_slice_bytes(run, string, begin, end, out);
 }
 
-size_t yk_jinja_string_find(const struct yk_jinja_string *string,
-                            const struct yk_jinja_string *part, size_t from)
+yk_status yk_jinja_string_find(struct yk_jinja_run *run, const struct yk_jinja_string *string,
+                               const struct yk_jinja_string *part, size_t from, size_t *out)
 {
+    *out = SIZE_MAX;
     if (from > string->length) {
-        return SIZE_MAX;
+        return YK_OK;
     }
     const char *found =
         memmem(string->bytes + from, string->length - from, part->bytes, part->length);
-    return found ? (size_t)(found - string->bytes) : SIZE_MAX;
+    *out = found ? (size_t)(found - string->bytes) : SIZE_MAX;
+    const size_t passed = found ? *out - from : string->length - from;
+    return yk_jinja_run_charge_bytes(run, SLOWEST_SEARCH * passed + part->length);
 }
 
 yk_status yk_jinja_string_find_last(struct yk_jinja_run *run, const struct yk_jinja_string *string,
                                     const struct yk_jinja_string *part, size_t end, size_t *out)
 {
-    *out = part->length == 0 ? end : SIZE_MAX;
-    for (size_t at = end; part->length > 0 && at >= part->length; at--) {
-        const char *candidate = string->bytes + at - part->length;
-        if (candidate[0] != part->bytes[0]) {
-            continue;
-        }
-        YK_TRY(yk_jinja_run_charge_bytes(run, part->length));
-        if (memcmp(candidate, part->bytes, part->length) == 0) {
-            *out = at - part->length;
-            break;
-        }
+    *out = SIZE_MAX;
+    if (part->length == 0 || part->length > end) {
+        *out = part->length == 0 ? end : SIZE_MAX;
+        return YK_OK;
     }
-    return yk_jinja_run_charge_bytes(run, end - (*out == SIZE_MAX ? 0 : *out));
+    size_t length = end - part->length + 1; /* of the bytes at which an occurrence may begin */
+    while (length > 0 && *out == SIZE_MAX) {
+        const char *candidate = memrchr(string->bytes, part->bytes[0], length);
+        const size_t place = candidate ? (size_t)(candidate - string->bytes) : 0;
+        YK_TRY(yk_jinja_run_step(run, 1));
+        YK_TRY(yk_jinja_run_charge_bytes(run, length - place + part->length));
+        if (candidate && memcmp(candidate, part->bytes, part->length) == 0) {
+            *out = place;
+        }
+        length = place;
+    }
+    return YK_OK;
 }
 
 static yk_status append_slice(struct yk_jinja_run *run, const struct yk_jinja_string *string,
@@ -226,10 +221,13 @@ static yk_status split_at_separator(struct yk_jinja_run *run, const struct yk_ji
 {
     size_t begin = 0;
     size_t found = 0;
-    while (max != 0 && (found = yk_jinja_string_find(string, separator, begin)) != SIZE_MAX) {
+    for (; max != 0; max--) {
+        YK_TRY(yk_jinja_string_find(run, string, separator, begin, &found));
+        if (found == SIZE_MAX) {
+            break;
+        }
         YK_TRY(append_slice(run, string, begin, found, builder));
         begin = found + separator->length;
-        max--;
     }
     return append_slice(run, string, begin, string->length, builder);
 }
@@ -258,7 +256,7 @@ static size_t skip(const struct yk_jinja_string *string, size_t at, bool space)
     while (at < string->length) {
         uint32_t character = 0;
         const size_t used = yk_jinja_string_decode(string->bytes + at, &character);
-        if (yk_jinja_string_is_space(character) != space) {
+        if (yk_unicode_is_python_space(character) != space) {
             break;
         }
         at += used;
@@ -272,7 +270,7 @@ static size_t skip_back(const struct yk_jinja_string *string, size_t at, bool sp
         uint32_t character = 0;
         const size_t before = yk_utf8_previous_character_start(string->bytes, at);
         (void)yk_jinja_string_decode(string->bytes + before, &character);
-        if (yk_jinja_string_is_space(character) != space) {
+        if (yk_unicode_is_python_space(character) != space) {
             break;
         }
         at = before;
@@ -325,7 +323,9 @@ yk_status yk_jinja_string_split(struct yk_jinja_run *run, const struct yk_jinja_
     if (separator && separator->length == 0) {
         return yk_fail(YK_ERROR_INPUT, "split() with an empty separator");
     }
-    YK_TRY(yk_jinja_run_charge_bytes(run, string->length));
+    if (!separator) {
+        YK_TRY(yk_jinja_run_charge_bytes(run, string->length * 4));
+    }
     if (separator && from_right) {
         YK_TRY(split_at_separator_from_right(run, string, separator, max, &builder));
     } else if (separator) {
@@ -353,7 +353,7 @@ yk_status yk_jinja_string_split_lines(struct yk_jinja_run *run,
 {
     struct yk_jinja_list_builder builder = {0};
     size_t begin = 0;
-    YK_TRY(yk_jinja_run_charge_bytes(run, string->length));
+    YK_TRY(yk_jinja_run_charge_bytes(run, string->length * 4));
     for (size_t at = 0; at < string->length;) {
         uint32_t character = 0;
         size_t next = at + yk_jinja_string_decode(string->bytes + at, &character);
@@ -377,7 +377,7 @@ static yk_status insert_between(struct yk_jinja_run *run, const struct yk_jinja_
                                 const struct yk_jinja_string *new, int64_t max,
                                 struct yk_jinja_value *out)
 {
-    const int64_t places = yk_jinja_string_length(string) + 1;
+    const int64_t places = yk_jinja_value_count_characters(string) + 1;
     const size_t inserted = (size_t)(max < 0 || max > places ? places : max);
     size_t total = 0;
     if (__builtin_mul_overflow(inserted, new->length, &total) || total > SIZE_MAX / 2) {
@@ -385,9 +385,12 @@ static yk_status insert_between(struct yk_jinja_run *run, const struct yk_jinja_
     }
     char *bytes = NULL;
     YK_TRY(yk_jinja_value_reserve_string(run, string->length + total, &bytes, out));
-    YK_TRY(yk_jinja_run_charge_bytes(run, total));
+    YK_TRY(yk_jinja_run_charge_bytes(run, total + string->length));
     size_t at = 0;
     for (size_t i = 0; i < inserted; i++) {
+        if (i % INSERTED_PER_STEP == 0) {
+            YK_TRY(yk_jinja_run_step(run, 1));
+        }
         memcpy(bytes, new->bytes, new->length);
         bytes += new->length;
         uint32_t character = 0;
@@ -406,17 +409,17 @@ yk_status yk_jinja_string_replace(struct yk_jinja_run *run, const struct yk_jinj
                                   const struct yk_jinja_string *new, int64_t max,
                                   struct yk_jinja_value *out)
 {
-    YK_TRY(yk_jinja_run_charge_bytes(run, string->length));
     if (old->length == 0) {
         return insert_between(run, string, new, max, out);
     }
     size_t count = 0;
     size_t found = 0;
     for (size_t at = 0; max < 0 || count < (size_t)max; at = found + old->length) {
-        found = yk_jinja_string_find(string, old, at);
+        YK_TRY(yk_jinja_string_find(run, string, old, at, &found));
         if (found == SIZE_MAX) {
             break;
         }
+        YK_TRY(yk_jinja_run_step(run, 1));
         count++;
     }
     if (count == 0) {
@@ -433,7 +436,7 @@ yk_status yk_jinja_string_replace(struct yk_jinja_run *run, const struct yk_jinj
     YK_TRY(yk_jinja_run_charge_bytes(run, added));
     size_t at = 0;
     for (size_t i = 0; i < count; i++) {
-        found = yk_jinja_string_find(string, old, at);
+        YK_TRY(yk_jinja_string_find(run, string, old, at, &found));
         memcpy(bytes, string->bytes + at, found - at);
         memcpy(bytes + (found - at), new->bytes, new->length);
         bytes += found - at + new->length;
@@ -464,4 +467,27 @@ yk_status yk_jinja_string_repeat(struct yk_jinja_run *run, const struct yk_jinja
         memcpy(bytes + (size_t)i * string->length, string->bytes, string->length);
     }
     return YK_OK;
+}
+
+yk_status yk_jinja_string_pad(struct yk_jinja_run *run, const struct yk_jinja_string *string,
+                              int64_t width, const struct yk_jinja_string *fill,
+                              enum yk_jinja_alignment alignment, struct yk_jinja_value *out)
+{
+    struct yk_jinja_value left = {0};
+    struct yk_jinja_value right = {0};
+    const int64_t length = yk_jinja_value_count_characters(string);
+    *out = yk_jinja_value_string(string);
+    if (width <= length) {
+        return YK_OK;
+    }
+    const int64_t missing = width - length;
+    /* Python gives the odd character to the left if the width is odd. */
+    const int64_t before = alignment == YK_JINJA_ALIGN_LEFT ? 0
+                           : alignment == YK_JINJA_ALIGN_RIGHT
+                               ? missing
+                               : missing / 2 + (missing & width & 1);
+    YK_TRY(yk_jinja_string_repeat(run, fill, before, &left));
+    YK_TRY(yk_jinja_string_repeat(run, fill, missing - before, &right));
+    YK_TRY(yk_jinja_value_concatenate(run, left.as.string, string, out));
+    return yk_jinja_value_concatenate(run, out->as.string, right.as.string, out);
 }

@@ -16,12 +16,6 @@ size_t yk_jinja_string_decode(const char *bytes, uint32_t *out);
 /* Appends a character. */
 void yk_jinja_string_add_character(struct yk_text *text, uint32_t character);
 
-/* Returns whether Python's str.isspace() is true of the character. */
-bool yk_jinja_string_is_space(uint32_t character);
-
-/* Returns the number of characters, and remembers it in strings of a run. */
-int64_t yk_jinja_string_length(const struct yk_jinja_string *string);
-
 /* Returns the index of the byte where a character begins. */
 size_t yk_jinja_string_offset(const struct yk_jinja_string *string, int64_t character);
 
@@ -46,9 +40,11 @@ yk_status yk_jinja_string_strip(struct yk_jinja_run *run, const struct yk_jinja_
                                 const struct yk_jinja_string *characters, enum yk_jinja_strip sides,
                                 struct yk_jinja_value *out) YK_MUST_USE;
 
-/* Returns the index of the byte of the first occurrence at or after byte `from`, or SIZE_MAX. */
-size_t yk_jinja_string_find(const struct yk_jinja_string *string,
-                            const struct yk_jinja_string *part, size_t from);
+/* Sets `*out` to the index of the byte of the first occurrence at or after byte `from`, or to
+ * SIZE_MAX. */
+yk_status yk_jinja_string_find(struct yk_jinja_run *run, const struct yk_jinja_string *string,
+                               const struct yk_jinja_string *part, size_t from,
+                               size_t *out) YK_MUST_USE;
 /* Sets `*out` to the index of the byte of the last occurrence that ends at or before byte `end`, or
  * to SIZE_MAX. */
 yk_status yk_jinja_string_find_last(struct yk_jinja_run *run, const struct yk_jinja_string *string,
@@ -74,6 +70,19 @@ yk_status yk_jinja_string_replace(struct yk_jinja_run *run, const struct yk_jinj
 /* Makes a string that consists of `count` times the string. */
 yk_status yk_jinja_string_repeat(struct yk_jinja_run *run, const struct yk_jinja_string *string,
                                  int64_t count, struct yk_jinja_value *out) YK_MUST_USE;
+
+enum yk_jinja_alignment {
+    YK_JINJA_ALIGN_LEFT,
+    YK_JINJA_ALIGN_RIGHT,
+    YK_JINJA_ALIGN_CENTER
+};
+
+/* Makes the string with so many of the character `fill` around it that it has `width` characters.
+ * A string that has as many is returned as it is. */
+yk_status yk_jinja_string_pad(struct yk_jinja_run *run, const struct yk_jinja_string *string,
+                              int64_t width, const struct yk_jinja_string *fill,
+                              enum yk_jinja_alignment alignment,
+                              struct yk_jinja_value *out) YK_MUST_USE;
 
 /* Makes the string of a finished text, and frees the text. */
 yk_status yk_jinja_string_from_text(struct yk_jinja_run *run, struct yk_text *text,

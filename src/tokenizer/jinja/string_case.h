@@ -6,6 +6,7 @@
 
 enum yk_jinja_case {
     YK_JINJA_LOWER,
+    YK_JINJA_CASEFOLD, /* for comparisons: lower case, but also "ss" for the letter sharp s */
     YK_JINJA_UPPER,
     YK_JINJA_CAPITALIZE,
     YK_JINJA_TITLE,
@@ -17,7 +18,8 @@ yk_status yk_jinja_string_case_change(struct yk_jinja_run *run,
                                       const struct yk_jinja_string *string, enum yk_jinja_case to,
                                       struct yk_jinja_value *out) YK_MUST_USE;
 
-/* Returns whether the string has letters with case, all of them upper (or lower) case. */
-bool yk_jinja_string_case_is(const struct yk_jinja_string *string, bool upper_case);
+/* Sets `*out` to whether the string has letters with case, all of them upper (or lower) case. */
+yk_status yk_jinja_string_case_is(struct yk_jinja_run *run, const struct yk_jinja_string *string,
+                                  bool upper_case, bool *out) YK_MUST_USE;
 
 #endif

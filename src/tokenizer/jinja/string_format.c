@@ -127,7 +127,7 @@ static yk_status add_character(struct formatter *formatter, const struct yk_jinj
 {
     int64_t code = 0;
     char bytes[YK_UTF8_MAX_BYTES];
-    if (value.kind == YK_JINJA_STRING && yk_jinja_string_length(value.as.string) == 1) {
+    if (value.kind == YK_JINJA_STRING && yk_jinja_value_count_characters(value.as.string) == 1) {
         return yk_jinja_format_spec_write(formatter->run, spec, value, true, &formatter->text);
     }
     if (!yk_jinja_value_get_integer(value, &code) || code <= 0 ||
@@ -202,13 +202,19 @@ static yk_status finish(struct formatter *formatter, yk_status status, struct yk
     return yk_jinja_string_from_text(formatter->run, &formatter->text, out);
 }
 
+static yk_status charge_format(struct yk_jinja_run *run, const struct yk_jinja_string *format)
+{
+    YK_TRY(yk_jinja_run_charge_memory(run, format->length));
+    return yk_jinja_run_charge_bytes(run, format->length * 4);
+}
+
 yk_status yk_jinja_string_format_percent(struct yk_jinja_run *run,
                                          const struct yk_jinja_string *format,
                                          struct yk_jinja_value values, struct yk_jinja_value *out)
 {
     struct formatter formatter = {
         .run = run, .at = format->bytes, .end = format->bytes + format->length, .values = values};
-    YK_TRY(yk_jinja_run_charge_bytes(run, format->length));
+    YK_TRY(charge_format(run, format));
     return finish(&formatter, format_percent(&formatter), out);
 }
 
@@ -231,6 +237,8 @@ static yk_status find_field(struct formatter *formatter, const char *name, size_
         return YK_OK;
     }
     for (int64_t i = 0; i < arguments->named; i++) {
+        YK_TRY(yk_jinja_run_step(formatter->run, 1));
+        YK_TRY(yk_jinja_run_charge_bytes(formatter->run, length));
         if (arguments->names[i]->length == length &&
             memcmp(arguments->names[i]->bytes, name, length) == 0) {
             *out = arguments->values[arguments->positional + i];
@@ -390,6 +398,6 @@ yk_status yk_jinja_string_format_braces(struct yk_jinja_run *run,
                                   .at = format->bytes,
                                   .end = format->bytes + format->length,
                                   .arguments = arguments};
-    YK_TRY(yk_jinja_run_charge_bytes(run, format->length));
+    YK_TRY(charge_format(run, format));
     return finish(&formatter, format_braces(&formatter), out);
 }

@@ -7,6 +7,10 @@
 #include "tokenizer/jinja/string_format.h"
 #include "tokenizer/unicode.h"
 
+enum {
+    PROPERTY_TIME = 16 /* of a property of the characters, for a byte, in the time of copying it */
+};
+
 static const struct yk_jinja_string *subject_of(const struct yk_jinja_call *call)
 {
     return call->subject.as.string;
@@ -93,11 +97,11 @@ static yk_status get_window(struct yk_jinja_call *call, struct window *out)
     int64_t begin = 0;
     int64_t end = 0;
     *out = (struct window){.end = string->length};
-    YK_TRY(yk_jinja_run_charge_bytes(call->run, string->length));
     if (call->values[1].kind == YK_JINJA_ABSENT) {
         return YK_OK;
     }
-    const int64_t length = yk_jinja_string_length(string);
+    YK_TRY(yk_jinja_run_charge_bytes(call->run, string->length * 4));
+    const int64_t length = yk_jinja_value_count_characters(string);
     YK_TRY(get_index(call, 1, 0, length, &begin));
     YK_TRY(get_index(call, 2, INT64_MAX, length, &end));
     end = end > length ? length : end;
@@ -124,7 +128,7 @@ static yk_status find_byte(struct yk_jinja_call *call, bool last, size_t *out)
     if (last) {
         YK_TRY(yk_jinja_string_find_last(call->run, &inside, part, inside.length, out));
     } else {
-        *out = yk_jinja_string_find(&inside, part, 0);
+        YK_TRY(yk_jinja_string_find(call->run, &inside, part, 0, out));
     }
     *out += *out == SIZE_MAX ? 0 : window.begin;
     return YK_OK;
@@ -138,9 +142,13 @@ static yk_status find_position(struct yk_jinja_call *call, bool last, bool must,
     if (found == SIZE_MAX && must) {
         return yk_fail(YK_ERROR_INPUT, "index() of a text that is not in the string");
     }
-    const struct yk_jinja_string before = {
+    struct yk_jinja_string before = {
         .bytes = subject_of(call)->bytes, .length = found, .characters = -1};
-    *out = yk_jinja_value_int(found == SIZE_MAX ? -1 : yk_jinja_string_length(&before));
+    *out = yk_jinja_value_int(-1);
+    if (found != SIZE_MAX) {
+        YK_TRY(yk_jinja_run_charge_bytes(call->run, found));
+        *out = yk_jinja_value_int(yk_jinja_value_count_characters(&before));
+    }
     return YK_OK;
 }
 
@@ -171,26 +179,50 @@ static yk_status count(struct yk_jinja_call *call, struct yk_jinja_value *out)
     int64_t total = 0;
     YK_TRY(get_part(call, &part));
     YK_TRY(get_window(call, &window));
-    const struct yk_jinja_string inside = {.bytes = subject_of(call)->bytes + window.begin,
-                                           .length = window.end - window.begin,
-                                           .characters = -1};
+    struct yk_jinja_string inside = {.bytes = subject_of(call)->bytes + window.begin,
+                                     .length = window.end - window.begin,
+                                     .characters = -1};
     if (part->length == 0) {
-        *out = yk_jinja_value_int(window.empty ? 0 : yk_jinja_string_length(&inside) + 1);
+        YK_TRY(yk_jinja_run_charge_bytes(call->run, inside.length));
+        *out = yk_jinja_value_int(window.empty ? 0 : yk_jinja_value_count_characters(&inside) + 1);
         return YK_OK;
     }
-    for (size_t at = yk_jinja_string_find(&inside, part, 0); at != SIZE_MAX;
-         at = yk_jinja_string_find(&inside, part, at + part->length)) {
-        total++;
+    for (size_t at = 0;; total++) {
+        YK_TRY(yk_jinja_string_find(call->run, &inside, part, at, &at));
+        if (at == SIZE_MAX) {
+            *out = yk_jinja_value_int(total);
+            return YK_OK;
+        }
+        YK_TRY(yk_jinja_run_step(call->run, 1));
+        at += part->length;
     }
-    *out = yk_jinja_value_int(total);
+}
+
+/* Sets `*out` to whether `string` begins with `affix`, or ends with it if `suffix` is true. */
+static yk_status has_affix(struct yk_jinja_run *run, struct yk_jinja_string string,
+                           const struct yk_jinja_string *affix, bool suffix, bool *out)
+{
+    *out = affix->length <= string.length;
+    if (*out) {
+        const char *place = string.bytes + (suffix ? string.length - affix->length : 0);
+        YK_TRY(yk_jinja_run_charge_bytes(run, affix->length));
+        *out = memcmp(place, affix->bytes, affix->length) == 0;
+    }
     return YK_OK;
 }
 
-static bool has_affix(const char *bytes, size_t length, const struct yk_jinja_string *affix,
-                      bool suffix)
+static yk_status has_any_affix(struct yk_jinja_run *run, struct yk_jinja_string string,
+                               const struct yk_jinja_list *affixes, bool suffix, bool *out)
 {
-    return affix->length <= length && memcmp(suffix ? bytes + length - affix->length : bytes,
-                                             affix->bytes, affix->length) == 0;
+    *out = false;
+    for (int64_t i = 0; i < affixes->count && !*out; i++) {
+        YK_TRY(yk_jinja_run_step(run, 1));
+        if (affixes->items[i].kind != YK_JINJA_STRING) {
+            return yk_fail(YK_ERROR_INPUT, "startswith() and endswith() need strings");
+        }
+        YK_TRY(has_affix(run, string, affixes->items[i].as.string, suffix, out));
+    }
+    return YK_OK;
 }
 
 static yk_status check_affix(struct yk_jinja_call *call, bool suffix, struct yk_jinja_value *out)
@@ -199,18 +231,12 @@ static yk_status check_affix(struct yk_jinja_call *call, bool suffix, struct yk_
     struct window window = {0};
     bool found = false;
     YK_TRY(get_window(call, &window));
-    const char *bytes = subject_of(call)->bytes + window.begin;
-    const size_t length = window.end - window.begin;
+    const struct yk_jinja_string inside = {.bytes = subject_of(call)->bytes + window.begin,
+                                           .length = window.end - window.begin};
     if (affix.kind == YK_JINJA_TUPLE) {
-        for (int64_t i = 0; i < affix.as.list->count && !found; i++) {
-            const struct yk_jinja_value item = affix.as.list->items[i];
-            if (item.kind != YK_JINJA_STRING) {
-                return yk_fail(YK_ERROR_INPUT, "startswith() and endswith() need strings");
-            }
-            found = !window.empty && has_affix(bytes, length, item.as.string, suffix);
-        }
+        YK_TRY(has_any_affix(call->run, inside, affix.as.list, suffix, &found));
     } else if (affix.kind == YK_JINJA_STRING) {
-        found = !window.empty && has_affix(bytes, length, affix.as.string, suffix);
+        YK_TRY(has_affix(call->run, inside, affix.as.string, suffix, &found));
     } else {
         return affix.kind == YK_JINJA_UNDEFINED
                    ? yk_jinja_value_fail_undefined(affix)
@@ -219,7 +245,7 @@ static yk_status check_affix(struct yk_jinja_call *call, bool suffix, struct yk_
                              "a value of type %s",
                              yk_jinja_value_type_name(affix));
     }
-    *out = yk_jinja_value_bool(found);
+    *out = yk_jinja_value_bool(found && !window.empty);
     return YK_OK;
 }
 
@@ -238,7 +264,8 @@ static yk_status removeprefix(struct yk_jinja_call *call, struct yk_jinja_value 
     const struct yk_jinja_string *string = subject_of(call);
     const struct yk_jinja_string *part = NULL;
     YK_TRY(get_part(call, &part));
-    const bool found = has_affix(string->bytes, string->length, part, false);
+    bool found = false;
+    YK_TRY(has_affix(call->run, *string, part, false, &found));
     return yk_jinja_string_slice_bytes(call->run, string, found ? part->length : 0, string->length,
                                        out);
 }
@@ -248,7 +275,8 @@ static yk_status removesuffix(struct yk_jinja_call *call, struct yk_jinja_value 
     const struct yk_jinja_string *string = subject_of(call);
     const struct yk_jinja_string *part = NULL;
     YK_TRY(get_part(call, &part));
-    const bool found = has_affix(string->bytes, string->length, part, true);
+    bool found = false;
+    YK_TRY(has_affix(call->run, *string, part, true, &found));
     return yk_jinja_string_slice_bytes(call->run, string, 0,
                                        string->length - (found ? part->length : 0), out);
 }
@@ -270,6 +298,11 @@ static yk_status replace(struct yk_jinja_call *call, struct yk_jinja_value *out)
 static yk_status lower(struct yk_jinja_call *call, struct yk_jinja_value *out)
 {
     return yk_jinja_string_case_change(call->run, subject_of(call), YK_JINJA_LOWER, out);
+}
+
+static yk_status casefold(struct yk_jinja_call *call, struct yk_jinja_value *out)
+{
+    return yk_jinja_string_case_change(call->run, subject_of(call), YK_JINJA_CASEFOLD, out);
 }
 
 static yk_status upper(struct yk_jinja_call *call, struct yk_jinja_value *out)
@@ -344,67 +377,33 @@ static yk_status rpartition(struct yk_jinja_call *call, struct yk_jinja_value *o
     return cut(call, true, out);
 }
 
-/* Pads the string to a width; `before` of `parts` parts of the padding come first. */
-static yk_status pad(struct yk_jinja_call *call, int64_t width, const struct yk_jinja_string *fill,
-                     int64_t before, struct yk_jinja_value *out)
-{
-    const struct yk_jinja_string *string = subject_of(call);
-    struct yk_jinja_value left = {0};
-    struct yk_jinja_value right = {0};
-    const int64_t missing = width - yk_jinja_string_length(string);
-    if (missing <= 0) {
-        *out = call->subject;
-        return YK_OK;
-    }
-    YK_TRY(yk_jinja_string_repeat(call->run, fill, before, &left));
-    YK_TRY(yk_jinja_string_repeat(call->run, fill, missing - before, &right));
-    YK_TRY(yk_jinja_value_concatenate(call->run, left.as.string, string, out));
-    return yk_jinja_value_concatenate(call->run, out->as.string, right.as.string, out);
-}
-
-enum alignment {
-    ALIGN_LEFT,
-    ALIGN_RIGHT,
-    ALIGN_CENTER
-};
-
-static yk_status align(struct yk_jinja_call *call, enum alignment alignment,
-                       struct yk_jinja_value *out)
+static yk_status pad(struct yk_jinja_call *call, enum yk_jinja_alignment alignment,
+                     struct yk_jinja_value *out)
 {
     static const struct yk_jinja_string space = {.bytes = " ", .length = 1, .characters = 1};
     const struct yk_jinja_string *fill = &space;
     int64_t width = 0;
     YK_TRY(yk_jinja_function_get_integer(call, 0, &width));
     YK_TRY(yk_jinja_function_get_string(call, 1, &fill));
-    if (!fill || yk_jinja_string_length(fill) != 1) {
+    if (!fill || yk_jinja_value_count_characters(fill) != 1) {
         return yk_fail(YK_ERROR_INPUT, "a string is padded with one character");
     }
-    int64_t missing = 0;
-    if (__builtin_sub_overflow(width, yk_jinja_string_length(subject_of(call)), &missing)) {
-        missing = 0;
-    }
-    /* Python gives the odd space to the left if the width is odd. */
-    const int64_t half = missing / 2 + (missing & width & 1);
-    return pad(call, width, fill,
-               alignment == ALIGN_LEFT    ? 0
-               : alignment == ALIGN_RIGHT ? missing
-                                          : half,
-               out);
+    return yk_jinja_string_pad(call->run, subject_of(call), width, fill, alignment, out);
 }
 
 static yk_status ljust(struct yk_jinja_call *call, struct yk_jinja_value *out)
 {
-    return align(call, ALIGN_LEFT, out);
+    return pad(call, YK_JINJA_ALIGN_LEFT, out);
 }
 
 static yk_status rjust(struct yk_jinja_call *call, struct yk_jinja_value *out)
 {
-    return align(call, ALIGN_RIGHT, out);
+    return pad(call, YK_JINJA_ALIGN_RIGHT, out);
 }
 
 static yk_status center(struct yk_jinja_call *call, struct yk_jinja_value *out)
 {
-    return align(call, ALIGN_CENTER, out);
+    return pad(call, YK_JINJA_ALIGN_CENTER, out);
 }
 
 static yk_status zfill(struct yk_jinja_call *call, struct yk_jinja_value *out)
@@ -416,8 +415,8 @@ static yk_status zfill(struct yk_jinja_call *call, struct yk_jinja_value *out)
     int64_t width = 0;
     YK_TRY(yk_jinja_function_get_integer(call, 0, &width));
     const bool sign = string->length > 0 && (string->bytes[0] == '+' || string->bytes[0] == '-');
-    YK_TRY(yk_jinja_string_repeat(call->run, &zero,
-                                  width > 0 ? width - yk_jinja_string_length(string) : 0, &zeros));
+    YK_TRY(yk_jinja_string_repeat(
+        call->run, &zero, width > 0 ? width - yk_jinja_value_count_characters(string) : 0, &zeros));
     YK_TRY(yk_jinja_string_slice_bytes(call->run, string, 0, sign ? 1 : 0, out));
     YK_TRY(yk_jinja_string_slice_bytes(call->run, string, sign ? 1 : 0, string->length, &digits));
     YK_TRY(yk_jinja_value_concatenate(call->run, out->as.string, zeros.as.string, out));
@@ -434,39 +433,14 @@ static bool is_letter(uint32_t character)
     return yk_unicode_general_category(character)[0] == 'L';
 }
 
-static bool is_decimal(uint32_t character)
-{
-    return strcmp(yk_unicode_general_category(character), "Nd") == 0;
-}
-
-/* Digits that are written above or below the line, or in circles, are digits but no decimals. */
-static bool is_digit(uint32_t character)
-{
-    return is_decimal(character) || character == 0xb2 || character == 0xb3 || character == 0xb9 ||
-           character == 0x2070 || (character >= 0x2074 && character <= 0x2079) ||
-           (character >= 0x2080 && character <= 0x2089) ||
-           (character >= 0x2460 && character <= 0x2468);
-}
-
-static bool is_numeric(uint32_t character)
-{
-    return yk_unicode_general_category(character)[0] == 'N';
-}
-
 static bool is_alphanumeric(uint32_t character)
 {
-    return is_letter(character) || is_numeric(character);
+    return is_letter(character) || yk_unicode_is_python_numeric(character);
 }
 
 static bool is_ascii(uint32_t character)
 {
     return character < 0x80;
-}
-
-static bool is_printable(uint32_t character)
-{
-    const char *category = yk_unicode_general_category(character);
-    return character == ' ' || (category[0] != 'C' && category[0] != 'Z');
 }
 
 /* Whether the string is not empty and `holds` is true of all its characters. */
@@ -475,7 +449,7 @@ static yk_status check_all(struct yk_jinja_call *call, bool (*holds)(uint32_t ch
 {
     const struct yk_jinja_string *string = subject_of(call);
     bool all = empty || string->length > 0;
-    YK_TRY(yk_jinja_run_charge_bytes(call->run, string->length));
+    YK_TRY(yk_jinja_run_charge_bytes(call->run, string->length * PROPERTY_TIME));
     for (size_t at = 0; at < string->length && all;) {
         uint32_t character = 0;
         at += yk_jinja_string_decode(string->bytes + at, &character);
@@ -492,25 +466,27 @@ static yk_status check_all(struct yk_jinja_call *call, bool (*holds)(uint32_t ch
     }
 
 CHARACTER_METHOD(isalpha_method, is_letter, false)
-CHARACTER_METHOD(isdigit_method, is_digit, false)
-CHARACTER_METHOD(isdecimal_method, is_decimal, false)
-CHARACTER_METHOD(isnumeric_method, is_numeric, false)
+CHARACTER_METHOD(isdigit_method, yk_unicode_is_python_digit, false)
+CHARACTER_METHOD(isdecimal_method, yk_unicode_is_python_decimal, false)
+CHARACTER_METHOD(isnumeric_method, yk_unicode_is_python_numeric, false)
 CHARACTER_METHOD(isalnum_method, is_alphanumeric, false)
-CHARACTER_METHOD(isspace_method, yk_jinja_string_is_space, false)
+CHARACTER_METHOD(isspace_method, yk_unicode_is_python_space, false)
 CHARACTER_METHOD(isascii_method, is_ascii, true)
-CHARACTER_METHOD(isprintable_method, is_printable, true)
+CHARACTER_METHOD(isprintable_method, yk_unicode_is_python_printable, true)
 
 static yk_status isupper_method(struct yk_jinja_call *call, struct yk_jinja_value *out)
 {
-    YK_TRY(yk_jinja_run_charge_bytes(call->run, subject_of(call)->length));
-    *out = yk_jinja_value_bool(yk_jinja_string_case_is(subject_of(call), true));
+    bool is_upper = false;
+    YK_TRY(yk_jinja_string_case_is(call->run, subject_of(call), true, &is_upper));
+    *out = yk_jinja_value_bool(is_upper);
     return YK_OK;
 }
 
 static yk_status islower_method(struct yk_jinja_call *call, struct yk_jinja_value *out)
 {
-    YK_TRY(yk_jinja_run_charge_bytes(call->run, subject_of(call)->length));
-    *out = yk_jinja_value_bool(yk_jinja_string_case_is(subject_of(call), false));
+    bool is_lower = false;
+    YK_TRY(yk_jinja_string_case_is(call->run, subject_of(call), false, &is_lower));
+    *out = yk_jinja_value_bool(is_lower);
     return YK_OK;
 }
 
@@ -546,7 +522,7 @@ static const struct yk_jinja_function methods[] = {
      .required = 1,
      .no_names = true},
     {.name = "lower", .call = lower},
-    {.name = "casefold", .call = lower},
+    {.name = "casefold", .call = casefold},
     {.name = "upper", .call = upper},
     {.name = "title", .call = title},
     {.name = "capitalize", .call = capitalize},

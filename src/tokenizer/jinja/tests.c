@@ -47,9 +47,10 @@ static yk_status is_same(struct yk_jinja_call *call, struct yk_jinja_value *out)
 static yk_status has_case(struct yk_jinja_call *call, bool upper, struct yk_jinja_value *out)
 {
     const struct yk_jinja_string *string = NULL;
+    bool holds = false;
     YK_TRY(yk_jinja_value_text_make(call->run, call->subject, &string));
-    YK_TRY(yk_jinja_run_charge_bytes(call->run, string->length));
-    *out = yk_jinja_value_bool(yk_jinja_string_case_is(string, upper));
+    YK_TRY(yk_jinja_string_case_is(call->run, string, upper, &holds));
+    *out = yk_jinja_value_bool(holds);
     return YK_OK;
 }
 

@@ -47,7 +47,7 @@ static yk_status capitalize(struct yk_jinja_call *call, struct yk_jinja_value *o
 
 static bool separates_words(uint32_t character)
 {
-    return yk_jinja_string_is_space(character) ||
+    return yk_unicode_is_python_space(character) ||
            (character < 0x80 && character > 0 && strchr("-({[<", (int)character) != NULL);
 }
 
@@ -107,6 +107,7 @@ static yk_status mark_safe(struct yk_jinja_call *call, struct yk_jinja_value *ou
     struct yk_jinja_string *marked = NULL;
     YK_TRY(text_of(call, &string));
     YK_JINJA_TRY_NEW(call->run, marked, 1);
+    (void)yk_jinja_value_count_characters(string);
     *marked = *string;
     marked->markup = true;
     *out = yk_jinja_value_string(marked);
@@ -147,22 +148,10 @@ static yk_status replace(struct yk_jinja_call *call, struct yk_jinja_value *out)
 static yk_status center(struct yk_jinja_call *call, struct yk_jinja_value *out)
 {
     const struct yk_jinja_string *string = NULL;
-    struct yk_jinja_value left = {0};
-    struct yk_jinja_value right = {0};
     int64_t width = 80;
     YK_TRY(text_of(call, &string));
     YK_TRY(yk_jinja_function_get_integer(call, 0, &width));
-    const int64_t length = yk_jinja_string_length(string);
-    *out = yk_jinja_value_string(string);
-    if (width <= length) {
-        return YK_OK;
-    }
-    const int64_t missing = width - length;
-    const int64_t before = missing / 2 + (missing & width & 1);
-    YK_TRY(yk_jinja_string_repeat(call->run, &space, before, &left));
-    YK_TRY(yk_jinja_string_repeat(call->run, &space, missing - before, &right));
-    YK_TRY(yk_jinja_value_concatenate(call->run, left.as.string, string, out));
-    return yk_jinja_value_concatenate(call->run, out->as.string, right.as.string, out);
+    return yk_jinja_string_pad(call->run, string, width, &space, YK_JINJA_ALIGN_CENTER, out);
 }
 
 static yk_status require_string(struct yk_jinja_call *call, const struct yk_jinja_string **out)
@@ -231,7 +220,7 @@ static yk_status truncate_text(struct yk_jinja_call *call, struct yk_jinja_value
     if (call->values[3].kind != YK_JINJA_NONE) {
         YK_TRY(yk_jinja_function_get_integer(call, 3, &leeway));
     }
-    if (!end || length < yk_jinja_string_length(end) || leeway < 0) {
+    if (!end || length < yk_jinja_value_count_characters(end) || leeway < 0) {
         return yk_fail(YK_ERROR_INPUT, "truncate needs a length that is not shorter than its end");
     }
     /* Whatever has a length may be short enough. */
@@ -241,8 +230,8 @@ static yk_status truncate_text(struct yk_jinja_call *call, struct yk_jinja_value
         return YK_OK;
     }
     YK_TRY(require_string(call, &string));
-    YK_TRY(
-        yk_jinja_string_slice(call->run, string, 0, 1, length - yk_jinja_string_length(end), out));
+    YK_TRY(yk_jinja_string_slice(call->run, string, 0, 1,
+                                 length - yk_jinja_value_count_characters(end), out));
     if (!yk_jinja_function_get_truth(call, 1, false)) {
         const struct yk_jinja_string *cut = out->as.string;
         YK_TRY(yk_jinja_string_find_last(call->run, cut, &space, cut->length, &found));
@@ -280,6 +269,44 @@ static yk_status format(struct yk_jinja_call *call, struct yk_jinja_value *out)
     return yk_jinja_string_format_percent(call->run, string, values, out);
 }
 
+/* Appends what is outside of comments and tags of HTML. What follows one without an end is text. */
+static yk_status add_outside_of_tags(struct yk_jinja_run *run, const struct yk_jinja_string *string,
+                                     struct yk_text *text)
+{
+    static const struct yk_jinja_string comment = {.bytes = "-->", .length = 3, .characters = 3};
+    static const struct yk_jinja_string tag = {.bytes = ">", .length = 1, .characters = 1};
+    size_t at = 0;
+    while (at < string->length) {
+        const char *open = memchr(string->bytes + at, '<', string->length - at);
+        const size_t begin = open ? (size_t)(open - string->bytes) : string->length;
+        const bool is_comment =
+            string->length - begin >= 4 && memcmp(open, "<!--", strlen("<!--")) == 0;
+        const struct yk_jinja_string *mark = is_comment ? &comment : &tag;
+        size_t end = SIZE_MAX;
+        YK_TRY(yk_jinja_run_step(run, 1));
+        YK_TRY(yk_jinja_string_find(run, string, mark, begin + (is_comment ? 4 : 0), &end));
+        if (end == SIZE_MAX) {
+            break;
+        }
+        yk_text_add_bytes(text, string->bytes + at, begin - at);
+        at = end + mark->length;
+    }
+    yk_text_add_bytes(text, string->bytes + at, string->length - at);
+    return YK_OK;
+}
+
+/* Python would replace them. */
+static bool has_character_reference(const struct yk_jinja_string *string)
+{
+    for (size_t i = 0; i + 1 < string->length; i++) {
+        const unsigned char next = (unsigned char)string->bytes[i + 1];
+        if (string->bytes[i] == '&' && (next == '#' || isalpha(next))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Removes comments and tags of HTML, and joins words with single spaces. */
 static yk_status strip_tags(struct yk_jinja_call *call, struct yk_jinja_value *out)
 {
@@ -288,23 +315,13 @@ static yk_status strip_tags(struct yk_jinja_call *call, struct yk_jinja_value *o
     struct yk_jinja_value words = {0};
     YK_TRY(text_of(call, &string));
     YK_TRY(yk_jinja_run_charge_bytes(call->run, string->length * 4));
-    for (size_t at = 0; at < string->length;) {
-        const struct yk_jinja_string comment = {.bytes = "-->", .length = 3, .characters = 3};
-        const struct yk_jinja_string tag = {.bytes = ">", .length = 1, .characters = 1};
-        const bool is_comment =
-            string->length - at >= 4 && memcmp(string->bytes + at, "<!--", 4) == 0;
-        const struct yk_jinja_string *mark = is_comment ? &comment : &tag;
-        const size_t end = string->bytes[at] == '<'
-                               ? yk_jinja_string_find(string, mark, at + (is_comment ? 4 : 1))
-                               : SIZE_MAX;
-        if (end != SIZE_MAX) {
-            at = end + mark->length;
-        } else {
-            yk_text_add_bytes(&text, string->bytes + at, 1);
-            at++;
-        }
-    }
+    YK_TRY(yk_jinja_run_charge_memory(call->run, string->length));
+    YK_TRY_OR_CLEAN_UP(add_outside_of_tags(call->run, string, &text), yk_text_free(&text));
     YK_TRY(yk_jinja_string_from_text(call->run, &text, out));
+    if (has_character_reference(out->as.string)) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "striptags does not support character references such as &amp;");
+    }
     YK_TRY(yk_jinja_string_split(call->run, out->as.string, NULL, -1, false, &words));
     *out = yk_jinja_value_string(&empty);
     for (int64_t i = 0; i < words.as.list->count; i++) {
@@ -329,7 +346,7 @@ static yk_status count_words(struct yk_jinja_call *call, struct yk_jinja_value *
     int64_t count = 0;
     bool inside = false;
     YK_TRY(text_of(call, &string));
-    YK_TRY(yk_jinja_run_charge_bytes(call->run, string->length));
+    YK_TRY(yk_jinja_run_charge_bytes(call->run, string->length * 16));
     for (size_t at = 0; at < string->length;) {
         uint32_t character = 0;
         at += yk_jinja_string_decode(string->bytes + at, &character);
@@ -341,8 +358,12 @@ static yk_status count_words(struct yk_jinja_call *call, struct yk_jinja_value *
     return YK_OK;
 }
 
-static void add_url_quoted(const struct yk_jinja_string *string, bool query, struct yk_text *out)
+static yk_status add_url_quoted(struct yk_jinja_run *run, const struct yk_jinja_string *string,
+                                bool query, struct yk_text *out)
 {
+    static const char digits[] = "0123456789ABCDEF";
+    YK_TRY(yk_jinja_run_charge_bytes(run, string->length * 8));
+    YK_TRY(yk_jinja_run_charge_memory(run, string->length * 3));
     for (size_t i = 0; i < string->length; i++) {
         const unsigned char byte = (unsigned char)string->bytes[i];
         if (byte < 0x80 &&
@@ -351,9 +372,11 @@ static void add_url_quoted(const struct yk_jinja_string *string, bool query, str
         } else if (byte == ' ' && query) {
             yk_text_add(out, "+");
         } else {
-            yk_text_addf(out, "%%%02X", (unsigned)byte);
+            const char quoted[] = {'%', digits[byte >> 4], digits[byte & 0xf]};
+            yk_text_add_bytes(out, quoted, sizeof quoted);
         }
     }
+    return YK_OK;
 }
 
 static yk_status add_query(struct yk_jinja_call *call, const struct yk_jinja_list *pairs,
@@ -366,13 +389,13 @@ static yk_status add_query(struct yk_jinja_call *call, const struct yk_jinja_lis
         if (pair->count != 2) {
             return yk_fail(YK_ERROR_INPUT, "urlencode needs pairs of a name and a value");
         }
+        YK_TRY(yk_jinja_run_step(call->run, 1));
         yk_text_add(out, i > 0 ? "&" : "");
         YK_TRY(yk_jinja_value_text_make(call->run, pair->items[0], &part));
-        add_url_quoted(part, true, out);
+        YK_TRY(add_url_quoted(call->run, part, true, out));
         yk_text_add(out, "=");
         YK_TRY(yk_jinja_value_text_make(call->run, pair->items[1], &part));
-        YK_TRY(yk_jinja_run_charge_memory(call->run, part->length * 3));
-        add_url_quoted(part, true, out);
+        YK_TRY(add_url_quoted(call->run, part, true, out));
     }
     return YK_OK;
 }
@@ -385,8 +408,7 @@ static yk_status urlencode(struct yk_jinja_call *call, struct yk_jinja_value *ou
     const struct yk_jinja_list *pairs = NULL;
     if (subject.kind == YK_JINJA_STRING || !yk_jinja_iterator_accepts(subject)) {
         YK_TRY(text_of(call, &string));
-        YK_TRY(yk_jinja_run_charge_memory(call->run, string->length * 3));
-        add_url_quoted(string, false, &text);
+        YK_TRY_OR_CLEAN_UP(add_url_quoted(call->run, string, false, &text), yk_text_free(&text));
         return yk_jinja_string_from_text(call->run, &text, out);
     }
     struct yk_jinja_view items = {.kind = YK_JINJA_VIEW_ITEMS};

@@ -31,10 +31,25 @@ const char *yk_jinja_value_type_name(struct yk_jinja_value value)
     return value.kind == YK_JINJA_VIEW ? views[value.as.view->kind] : names[value.kind];
 }
 
+int64_t yk_jinja_value_count_characters(const struct yk_jinja_string *string)
+{
+    if (string->characters >= 0) {
+        return string->characters;
+    }
+    int64_t count = 0;
+    for (size_t i = 0; i < string->length; i++) {
+        count += ((unsigned char)string->bytes[i] & 0xc0) != 0x80; /* begins a character */
+    }
+    /* Strings of a template, which threads share, were counted when it was parsed. */
+    ((struct yk_jinja_string *)string)->characters = count;
+    return count;
+}
+
 yk_status yk_jinja_value_new_string(struct yk_jinja_run *run, const char *bytes, size_t length,
                                     struct yk_jinja_value *out)
 {
     struct yk_jinja_string *string = NULL;
+    YK_TRY(yk_jinja_run_charge_bytes(run, length));
     YK_JINJA_TRY_NEW(run, string, 1);
     string->bytes = bytes;
     string->length = length;
@@ -97,7 +112,7 @@ yk_status yk_jinja_value_concatenate(struct yk_jinja_run *run, const struct yk_j
     *made = (struct yk_jinja_string){
         .bytes = begin,
         .length = a->length + b->length,
-        .characters = a->characters >= 0 && b->characters >= 0 ? a->characters + b->characters : -1,
+        .characters = yk_jinja_value_count_characters(a) + yk_jinja_value_count_characters(b),
         .buffer = buffer,
     };
     *out = yk_jinja_value_string(made);

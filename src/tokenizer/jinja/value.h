@@ -186,10 +186,14 @@ static inline yk_status yk_jinja_value_compare_strings(struct yk_jinja_run *run,
     return a->length == b->length ? yk_jinja_run_charge_bytes(run, a->length) : YK_OK;
 }
 
+/* Returns the number of characters, and remembers it in strings of a run. */
+int64_t yk_jinja_value_count_characters(const struct yk_jinja_string *string);
+
 /* Returns the name of the type as Python has it, for messages: "str", "dict" … */
 const char *yk_jinja_value_type_name(struct yk_jinja_value value);
 
-/* Makes a string of bytes that are not copied. */
+/* Makes a string of bytes that are not copied. Counts the steps of counting its characters, which
+ * happens at most once. */
 yk_status yk_jinja_value_new_string(struct yk_jinja_run *run, const char *bytes, size_t length,
                                     struct yk_jinja_value *out) YK_MUST_USE;
 
@@ -201,7 +205,7 @@ yk_status yk_jinja_value_copy_string(struct yk_jinja_run *run, const char *bytes
 yk_status yk_jinja_value_reserve_string(struct yk_jinja_run *run, size_t length, char **bytes,
                                         struct yk_jinja_value *out) YK_MUST_USE;
 
-/* Appends `b` to `a`; `a` itself stays as it is. */
+/* Appends `b` to `a`; `a` itself stays as it is. The characters of the result are counted. */
 yk_status yk_jinja_value_concatenate(struct yk_jinja_run *run, const struct yk_jinja_string *a,
                                      const struct yk_jinja_string *b,
                                      struct yk_jinja_value *out) YK_MUST_USE;

@@ -5,8 +5,12 @@
 #include "tokenizer/jinja/value_compare.h"
 #include "tokenizer/jinja/value_text.h"
 
-#include <inttypes.h>
 #include <math.h>
+
+enum {
+    MAX_ESCAPE_BYTES = 12,
+    LEVELS_PER_STEP = 4 /* of indentation */
+};
 
 static yk_status read_list(struct yk_jinja_run *run, const struct yk_json *node,
                            struct yk_jinja_value *out)
@@ -96,11 +100,11 @@ static void write_escape(struct yk_text *out, uint32_t character)
     if (character < sizeof escapes / sizeof *escapes && escapes[character]) {
         yk_text_add(out, escapes[character]);
     } else if (character < 0x10000) {
-        yk_text_addf(out, "\\u%04x", (unsigned)character);
+        yk_jinja_value_text_add_escape('u', character, 4, out);
     } else {
         const uint32_t rest = character - 0x10000;
-        yk_text_addf(out, "\\u%04x\\u%04x", 0xd800U + (unsigned)(rest >> 10),
-                     0xdc00U + (unsigned)(rest & 0x3ff));
+        yk_jinja_value_text_add_escape('u', 0xd800U + (rest >> 10), 4, out);
+        yk_jinja_value_text_add_escape('u', 0xdc00U + (rest & 0x3ff), 4, out);
     }
 }
 
@@ -117,6 +121,7 @@ static yk_status write_string(struct writer *writer, const struct yk_jinja_strin
         const size_t used = yk_jinja_string_decode(string->bytes + at, &character);
         if (character < ' ' || character == '"' || character == '\\' ||
             (ascii && character >= 0x7f)) {
+            YK_TRY(yk_jinja_run_charge_memory(writer->run, MAX_ESCAPE_BYTES));
             yk_text_add_bytes(out, string->bytes + begin, at - begin);
             write_escape(out, character);
             begin = at + used;
@@ -142,6 +147,7 @@ static yk_status write_newline(struct writer *writer)
     if (writer->style->indent) {
         const size_t bytes = (size_t)writer->level * writer->style->indent->length + 1;
         YK_TRY(yk_jinja_run_charge_memory(writer->run, bytes));
+        YK_TRY(yk_jinja_run_step(writer->run, writer->level / LEVELS_PER_STEP));
         yk_text_add(writer->out, "\n");
         for (int64_t i = 0; i < writer->level; i++) {
             add_string(writer->out, writer->style->indent);
@@ -170,7 +176,7 @@ static bool write_plain(struct yk_text *out, struct yk_jinja_value value)
         yk_text_add(out, value.as.boolean ? "true" : "false");
         return true;
     case YK_JINJA_INT:
-        yk_text_addf(out, "%" PRId64, value.as.integer);
+        yk_jinja_value_text_add_integer(value.as.integer, out);
         return true;
     case YK_JINJA_FLOAT:
         write_float(out, value.as.number);
@@ -185,6 +191,7 @@ static yk_status write_key(struct writer *writer, struct yk_jinja_value key)
     if (key.kind == YK_JINJA_STRING) {
         return write_string(writer, key.as.string);
     }
+    YK_TRY(yk_jinja_run_charge_memory(writer->run, YK_JINJA_MAX_PLAIN_BYTES));
     yk_text_add(writer->out, "\"");
     if (!write_plain(writer->out, key)) {
         return yk_fail(YK_ERROR_INPUT, "a key of type %s cannot be written as JSON",
@@ -263,7 +270,8 @@ static yk_status write_nested(struct writer *writer, struct yk_jinja_value value
 
 static yk_status write_value(struct writer *writer, struct yk_jinja_value value)
 {
-    YK_TRY(yk_jinja_run_step(writer->run, 1));
+    YK_TRY(yk_jinja_run_step(writer->run, value.kind == YK_JINJA_FLOAT ? YK_JINJA_FLOAT_STEPS : 1));
+    YK_TRY(yk_jinja_run_charge_memory(writer->run, YK_JINJA_MAX_PLAIN_BYTES));
     switch (value.kind) {
     case YK_JINJA_STRING:
         return write_string(writer, value.as.string);
