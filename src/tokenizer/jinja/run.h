@@ -30,7 +30,7 @@ yk_status yk_jinja_run_allocate(struct yk_jinja_run *run, size_t count, size_t s
                                 void **out) YK_MUST_USE;
 
 /* Counts memory that is allocated elsewhere. The bytes of a text are counted as it is written, and
- * again when a string is made of it. What was counted is never given back. */
+ * again when a string is made of it. What was counted stays counted. */
 yk_status yk_jinja_run_charge_memory(struct yk_jinja_run *run, size_t bytes) YK_MUST_USE;
 
 yk_status yk_jinja_run_fail_steps(const struct yk_jinja_run *run) YK_MUST_USE;
