@@ -201,6 +201,13 @@ static yk_status grow(struct yk_jinja_run *run, struct yk_jinja_dict *dict)
     return dict->index ? make_index(run, dict) : YK_OK;
 }
 
+/* Most keys are strings that differ in this. */
+static bool have_two_lengths(struct yk_jinja_value a, struct yk_jinja_value b)
+{
+    return a.kind == YK_JINJA_STRING && b.kind == YK_JINJA_STRING &&
+           a.as.string->length != b.as.string->length;
+}
+
 /* Sets `*out` to the index of the entry of a key, or to -1. */
 static yk_status find_entry(struct yk_jinja_run *run, const struct yk_jinja_dict *dict,
                             struct yk_jinja_value key, int64_t *out)
@@ -210,7 +217,9 @@ static yk_status find_entry(struct yk_jinja_run *run, const struct yk_jinja_dict
     *out = -1;
     if (!dict->index) {
         for (int64_t i = 0; i < dict->count && !same; i++) {
-            YK_TRY(yk_jinja_dict_compare_keys(run, dict->entries[i].key, key, &same));
+            if (!have_two_lengths(dict->entries[i].key, key)) {
+                YK_TRY(yk_jinja_dict_compare_keys(run, dict->entries[i].key, key, &same));
+            }
             *out = same ? i : -1;
         }
         return YK_OK;
