@@ -3,7 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
+#include <time.h>
 
 /* Part numbers in Arm's MIDR_EL1 register (implementer 0x41) of cores in servers and boards. Linux
  * reports no name for them. */
@@ -96,4 +99,32 @@ bool yk_system_reset_peak_memory(void)
     }
     const bool written = fputs("5", stream) >= 0; /* proc(5): reset only the peak */
     return fclose(stream) == 0 && written;
+}
+
+/* The largest buffer of a thread of OpenBLAS 0.3. */
+#define ROOM_BYTES (((size_t)128 << 20) + 4096)
+
+static bool has_room(void)
+{
+    void *memory = mmap(NULL, ROOM_BYTES, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory != MAP_FAILED && munmap(memory, ROOM_BYTES) == 0;
+}
+
+yk_status yk_system_check_room_to_fork(void)
+{
+    const struct timespec pause = {.tv_nsec = 2000000};
+    struct rlimit allowed;
+    if (getrlimit(RLIMIT_AS, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) {
+        return YK_OK;
+    }
+    /* A thread that waits for its buffer takes it between the two. */
+    bool room = has_room();
+    (void)nanosleep(&pause, NULL);
+    room = room && has_room();
+    return room ? YK_OK
+                : yk_fail(YK_ERROR_SYSTEM,
+                          "out of memory: ulimit -v leaves less than %zu MiB of address space to "
+                          "start a process; raise it",
+                          ROOM_BYTES >> 20);
 }

@@ -5,6 +5,8 @@
 #ifndef YK_BASE_SYSTEM_H
 #define YK_BASE_SYSTEM_H
 
+#include "base/status.h"
+
 #include <stdbool.h>
 
 enum {
@@ -19,6 +21,11 @@ void yk_system_cpu_name(char out[YK_SYSTEM_CPU_NAME_SIZE]);
 
 /* Returns the memory of this machine that is available without swapping; 0 means: unknown. */
 double yk_system_free_memory_bytes(void);
+
+/* Fails if a limit of the address space (ulimit -v) leaves so little that fork() might wait for
+ * ever: handlers that libraries registered for it may need memory. OpenBLAS's waits for the end of
+ * its threads, and each of them retries until it has its buffer. */
+yk_status yk_system_check_room_to_fork(void) YK_MUST_USE;
 
 struct yk_system_process_memory {
     double resident_bytes; /* 0 means: unknown */

@@ -1,6 +1,7 @@
 #include "job/rank.h"
 
 #include "base/arena.h"
+#include "base/system.h"
 #include "cluster/mpirun_output.h"
 
 #include <errno.h>
@@ -109,6 +110,7 @@ static yk_status start_mpirun(struct session *session, const char **words, const
 {
     int errors[2];
     int failure[2];
+    YK_TRY(yk_system_check_room_to_fork());
     if (pipe2(errors, O_CLOEXEC) != 0) {
         return fail_to_start(errno);
     }

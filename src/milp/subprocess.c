@@ -1,6 +1,7 @@
 #include "milp/subprocess.h"
 
 #include "base/clock.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -112,6 +113,7 @@ yk_status yk_subprocess_run_function(void (*function)(void *data), void *data,
                                      const struct yk_subprocess_limits *limits, bool *out_returned)
 {
     int ends[2];
+    YK_TRY(yk_system_check_room_to_fork());
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return yk_fail(YK_ERROR_SYSTEM, "cannot make a pipe: %s", strerror(errno));
     }
