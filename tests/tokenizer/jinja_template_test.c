@@ -337,7 +337,7 @@ static void texts_count_as_memory_while_they_are_written(void **state)
     }
 }
 
-static void tags_without_an_end_are_searched_once(void **state)
+static void tags_that_never_end_are_searched_once(void **state)
 {
     (void)state;
     const struct yk_jinja_variables none = {0};
@@ -405,7 +405,7 @@ int main(void)
         cmocka_unit_test(slow_templates_exceed_the_step_limit),
         cmocka_unit_test(searching_many_variables_counts),
         cmocka_unit_test(texts_count_as_memory_while_they_are_written),
-        cmocka_unit_test(tags_without_an_end_are_searched_once),
+        cmocka_unit_test(tags_that_never_end_are_searched_once),
         cmocka_unit_test(deeply_nested_syntax_is_refused),
         cmocka_unit_test(appending_to_a_text_is_not_quadratic),
     };

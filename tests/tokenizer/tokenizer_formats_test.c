@@ -180,7 +180,7 @@ static void classes_with_ids_of_their_own_are_refused(void **state)
     assert_fails(yk_tokenizer_open(folder, &tokenizer), YK_ERROR_INPUT, message);
 }
 
-static void classes_without_a_tokenizer_json_are_refused(void **state)
+static void classes_that_lack_a_tokenizer_json_are_refused(void **state)
 {
     (void)state;
     struct yk_tokenizer *tokenizer = NULL;
@@ -254,7 +254,7 @@ int main(void)
                                         support_scratch_make, support_scratch_drop),
         cmocka_unit_test_setup_teardown(a_length_beyond_64_bits_in_a_config_is_read,
                                         support_scratch_make, support_scratch_drop),
-        cmocka_unit_test_setup_teardown(classes_without_a_tokenizer_json_are_refused,
+        cmocka_unit_test_setup_teardown(classes_that_lack_a_tokenizer_json_are_refused,
                                         support_scratch_make, support_scratch_drop),
         cmocka_unit_test_setup_teardown(lines_of_merges_are_checked, support_scratch_make,
                                         support_scratch_drop),

@@ -333,8 +333,8 @@ static void what_cannot_be_read_is_named(void **state)
     struct yk_tokenizer *tokenizer = NULL;
     char message[256];
     const char *path = support_scratch_write_text("tokenizer.json", "{\"model\": {}}");
-    (void)snprintf(message, sizeof message, "%s: model: this must be an object with a \"type\"",
-                   path);
+    (void)snprintf(message, sizeof message,
+                   "%s: model: this must be an object with a \"type\", which is a string", path);
     assert_fails(yk_tokenizer_open(support_scratch_folder(), &tokenizer), YK_ERROR_INPUT, message);
     assert_int_equal(yk_tokenizer_open(support_scratch_path("none"), &tokenizer), YK_ERROR_INPUT);
     assert_null(tokenizer);

@@ -219,7 +219,8 @@ static bool has_user_defined_tokens(const struct yk_sentencepiece_model *model)
 }
 
 /* Whether only the first part of a text, which added tokens split, gets a space. User-defined
- * pieces, such as punctuation, are added tokens here, but do not split the text for SentencePiece. */
+ * pieces, such as punctuation, are added tokens here, but do not split the text for SentencePiece.
+ */
 static bool adds_prefix_once(const struct conversion *c)
 {
     return adds_prefix(c) && (!yk_tokenizer_config_get(c->config, YK_TOKENIZER_LEGACY, true) ||
