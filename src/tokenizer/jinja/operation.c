@@ -55,6 +55,13 @@ static int64_t floor_divide(int64_t a, int64_t b)
     return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
+/* The remainder has the sign of the divisor. */
+static int64_t floor_remainder(int64_t a, int64_t b)
+{
+    const int64_t rest = b == -1 ? 0 : a % b;
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
 static yk_status apply_to_integers(enum yk_jinja_operator operator, int64_t a, int64_t b,
                                    struct yk_jinja_value *out)
 {
@@ -77,11 +84,12 @@ static yk_status apply_to_integers(enum yk_jinja_operator operator, int64_t a, i
         if (b == 0) {
             return fail_zero();
         }
-        overflow = a == INT64_MIN && b == -1;
-        if (!overflow) {
-            result = floor_divide(a, b);
-            result = operator== YK_JINJA_MODULO ? a - result * b : result;
+        if (operator== YK_JINJA_MODULO) {
+            result = floor_remainder(a, b);
+            break;
         }
+        overflow = a == INT64_MIN && b == -1;
+        result = overflow ? 0 : floor_divide(a, b);
     }
     if (overflow) {
         return fail_overflow();
