@@ -492,7 +492,9 @@ static void mark_shared_bytes(const struct yk_chat_answers *answers,
 void yk_chat_mask_mark_tokens(const struct yk_chat_answers *answers, const struct yk_text *text,
                               const struct yk_token_span *spans, int64_t count, bool *out)
 {
-    memset(out, 0, (size_t)count * sizeof *out);
+    if (count > 0) {
+        memset(out, 0, (size_t)count * sizeof *out);
+    }
     if (answers->by_blocks) {
         mark_by_blocks(answers, text, spans, count, out);
     } else {
