@@ -360,7 +360,8 @@ static yk_status read_named_argument(struct yk_jinja_parser *parser, struct argu
         reader->names = names;
     }
     if (reader->named.count >= MAX_NAMED_ARGUMENTS) {
-        return yk_jinja_parser_fail(parser, "a call has too many named arguments");
+        return yk_fail(YK_ERROR_INPUT, "line %d: a call has more than %d named arguments",
+                       (int)parser->token->line, MAX_NAMED_ARGUMENTS);
     }
     for (int32_t i = 0; i < reader->named.count; i++) {
         if (yk_jinja_value_same_string(reader->names[i], name)) {

@@ -169,7 +169,8 @@ static yk_status add_parameter(struct yk_jinja_parser *parser, struct yk_jinja_m
                                int32_t *capacity)
 {
     if (macro->parameter_count >= MAX_PARAMETERS) {
-        return yk_jinja_parser_fail(parser, "a macro has too many parameters");
+        return yk_fail(YK_ERROR_INPUT, "line %d: a macro has more than %d parameters",
+                       (int)parser->token->line, MAX_PARAMETERS);
     }
     if (macro->parameter_count == *capacity) {
         const struct yk_jinja_string **parameters = NULL;
