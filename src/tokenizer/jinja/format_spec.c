@@ -80,8 +80,7 @@ static void group_digits(struct yk_text *body, size_t begin)
 
 static void add_sign(const struct yk_jinja_format_spec *spec, bool negative, struct yk_text *body)
 {
-    const char sign[] = {negative ? '-' : spec->sign, '\0'};
-    yk_text_add(body, negative || spec->sign == '+' || spec->sign == ' ' ? sign : "");
+    yk_text_add(body, negative ? "-" : spec->sign == '+' ? "+" : spec->sign == ' ' ? " " : "");
 }
 
 static void add_integer(const struct yk_jinja_format_spec *spec, int64_t value,
@@ -239,9 +238,10 @@ yk_status yk_jinja_format_spec_write(struct yk_jinja_run *run,
     yk_status status = make_body(run, spec, value, percent, &body, &numeric);
     if (status == YK_OK) {
         const size_t sign = body.length > 0 && strchr("+- ", body.bytes[0]) && numeric ? 1 : 0;
-        const char align = spec->align && (spec->align != '=' || numeric) ? spec->align
-                           : numeric || percent                           ? '>'
-                                                                          : '<';
+        char align = spec->align;
+        if (!align || (align == '=' && !numeric)) {
+            align = "<>"[numeric || percent];
+        }
         status = add_padded(run, spec, align, &body, sign, out);
     }
     yk_text_free(&body);

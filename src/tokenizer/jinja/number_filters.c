@@ -80,7 +80,7 @@ static enum parsed parse_integer(const struct yk_jinja_string *string, int64_t b
     }
     const char *begin = digits + (digits[0] == '-' || digits[0] == '+');
     /* strtoll() knows no other prefix than 0x, and octal numbers with a mere 0. */
-    const char letter = begin[0] == '0' ? (char)tolower((unsigned char)begin[1]) : '\0';
+    const int letter = begin[0] == '0' ? tolower((unsigned char)begin[1]) : '\0';
     const int prefix = letter == 'x' ? 16 : letter == 'o' ? 8 : letter == 'b' ? 2 : 0;
     if (prefix > 0 && (base == prefix || base == 0)) {
         begin += 2;

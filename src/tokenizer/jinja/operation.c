@@ -224,6 +224,7 @@ yk_status yk_jinja_operation_escape(struct yk_jinja_run *run, const struct yk_ji
     for (size_t i = 0; i < string->length; i++) {
         const char *escape = escape_of(string->bytes[i]);
         const size_t added = escape ? strlen(escape) : 1;
+        /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): strings have lengths */
         memcpy(bytes, escape ? escape : string->bytes + i, added);
         bytes += added;
     }
