@@ -18,7 +18,9 @@ bool yk_nccl_call_set_world_failure(struct yk_comm_world *world, ncclResult_t re
     (void)snprintf(sentence, sizeof sentence, "nccl, %s: %s%s%s", doing, ncclGetErrorString(result),
                    more && *more ? ": " : "", more ? more : "");
     for (char *c = sentence; *c; c++) {
-        *c = *c == '\n' ? ' ' : *c;
+        if (*c == '\n') {
+            *c = ' ';
+        }
     }
     const yk_status status = result == ncclInvalidArgument || result == ncclInvalidUsage
                                  ? YK_ERROR_INPUT

@@ -115,7 +115,9 @@ static void write_rejected(enum yk_sentence_pair_reject_reason reason, int64_t c
     char key[KEY_SIZE];
     (void)snprintf(key, sizeof key, "%s", yk_sentence_pair_cleaning_reason_name(reason));
     for (char *c = key; *c; c++) {
-        *c = *c == ' ' ? '_' : *c;
+        if (*c == ' ') {
+            *c = '_';
+        }
     }
     yk_json_write_integer(json, key, count);
 }

@@ -107,7 +107,9 @@ static yk_status read_percent_spec(struct formatter *formatter, struct yk_jinja_
             spec->align = '<';
             break;
         default:
-            spec->sign = spec->sign == '+' ? '+' : *formatter->at;
+            if (spec->sign != '+') {
+                spec->sign = *formatter->at;
+            }
         }
     }
     if (skip(formatter, '*')) {
@@ -330,7 +332,10 @@ static yk_status read_brace_spec(struct formatter *formatter, struct yk_jinja_fo
 static yk_status convert(struct formatter *formatter, struct yk_jinja_value *value)
 {
     struct yk_text text = {0};
-    const char type = formatter->at < formatter->end ? *formatter->at++ : '\0';
+    char type = '\0';
+    if (formatter->at < formatter->end) {
+        type = *formatter->at++;
+    }
     if (type != 's' && type != 'r') {
         return yk_jinja_format_spec_fail();
     }

@@ -102,10 +102,8 @@ static void add_escaped(uint32_t character, struct yk_text *out)
         yk_text_add_bytes(out, escape, sizeof escape);
     } else {
         const size_t digits = character < 0x100 ? 2 : character < 0x10000 ? 4 : 8;
-        yk_jinja_value_text_add_escape(digits == 2   ? 'x'
-                                       : digits == 4 ? 'u'
-                                                     : 'U',
-                                       character, digits, out);
+        static const char letters[] = {[2] = 'x', [4] = 'u', [8] = 'U'}; /* by their digits */
+        yk_jinja_value_text_add_escape(letters[digits], character, digits, out);
     }
 }
 
@@ -265,7 +263,7 @@ yk_status yk_jinja_value_text_add_repr(struct yk_jinja_run *run, struct yk_jinja
     case YK_JINJA_STRING:
         return add_quoted(run, value.as.string, out);
     case YK_JINJA_RANGE:
-        YK_TRY(yk_jinja_run_charge_memory(run, YK_JINJA_MAX_PLAIN_BYTES * 2));
+        YK_TRY(yk_jinja_run_charge_memory(run, (size_t)YK_JINJA_MAX_PLAIN_BYTES * 2));
         add_range(value.as.range, out);
         return YK_OK;
     default:

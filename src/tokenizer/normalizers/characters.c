@@ -119,9 +119,12 @@ static size_t clean_ascii(char *bytes, size_t length)
 {
     size_t kept = 0;
     for (size_t i = 0; i < length; i++) {
+        const bool space = bytes[i] == '\t' || bytes[i] == '\n' || bytes[i] == '\r';
         const char c = bytes[i];
-        const bool space = c == '\t' || c == '\n' || c == '\r';
-        bytes[kept] = space ? ' ' : c;
+        bytes[kept] = c;
+        if (space) {
+            bytes[kept] = ' ';
+        }
         kept += space || (c >= ' ' && c < 0x7f);
     }
     return kept;
