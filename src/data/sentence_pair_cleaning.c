@@ -122,7 +122,10 @@ struct cursor {
 
 static char next(const struct cursor *cursor)
 {
-    return cursor->at < cursor->end ? *cursor->at : '\0';
+    if (cursor->at >= cursor->end) {
+        return '\0';
+    }
+    return *cursor->at;
 }
 
 static bool next_is_of(const struct cursor *cursor, const char *set)
