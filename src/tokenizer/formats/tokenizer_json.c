@@ -187,9 +187,9 @@ void yk_tokenizer_json_write_base64(struct yk_json_writer *writer, const char *k
         for (size_t j = 0; j < 3; j++) {
             group = group << 8 | (j < count ? (unsigned char)bytes[i + j] : 0);
         }
-        char four[4];
-        for (size_t j = 0; j < 4; j++) {
-            four[j] = j <= count ? digits[group >> (18 - 6 * j) & 63] : '=';
+        char four[4] = {'=', '=', '=', '='};
+        for (size_t j = 0; j <= count; j++) {
+            four[j] = digits[group >> (18 - 6 * j) & 63];
         }
         yk_text_add_bytes(writer->text, four, sizeof four);
     }

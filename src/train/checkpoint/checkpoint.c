@@ -362,7 +362,9 @@ static yk_status fail_all_torn(const char *folder, struct yk_text *faults)
 {
     YK_TRY(yk_text_status(faults));
     for (size_t i = 0; i + 1 < faults->length; i++) {
-        faults->bytes[i] = faults->bytes[i] ? faults->bytes[i] : ';';
+        if (!faults->bytes[i]) {
+            faults->bytes[i] = ';';
+        }
     }
     return yk_fail(YK_ERROR_INPUT, "no checkpoint in %s is whole: %s", folder,
                    yk_text_chars(faults));
