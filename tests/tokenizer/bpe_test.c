@@ -206,8 +206,8 @@ static void words_of_all_lengths_become_what_the_definition_says(void **state)
             int32_t expected[MAX_LETTERS];
             const int length = 1 + (int)yk_random_below(&random, MAX_LETTERS);
             for (int i = 0; i < length; i++) {
-                word[i] = (char)('a' + (int)yk_random_below(&random, 3));
-                expected[i] = word[i];
+                expected[i] = 'a' + (int32_t)yk_random_below(&random, 3);
+                word[i] = (char)expected[i];
             }
             check(&model, word, expected, merge_by_definition(&rules, expected, length));
         }

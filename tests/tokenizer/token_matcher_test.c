@@ -57,7 +57,10 @@ static void any_set_finds_what_trying_all_finds(void **state)
             const int64_t length = 1 + yk_random_below(&random, 4);
             bool fresh = true;
             for (int64_t k = 0; k < 5; k++) {
-                names[count][k] = k < length ? (char)('a' + yk_random_below(&random, 3)) : '\0';
+                names[count][k] = '\0';
+                if (k < length) {
+                    names[count][k] = (char)('a' + yk_random_below(&random, 3));
+                }
             }
             for (int32_t k = 0; k < count; k++) {
                 fresh = fresh && strcmp(names[k], names[count]) != 0;
