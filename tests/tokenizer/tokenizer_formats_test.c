@@ -163,37 +163,28 @@ static void models_with_impossible_tokens_end_with_a_sentence(void **state)
                    "not a SentencePiece model: treat_whitespace_as_suffix is not supported");
 }
 
+/* A model of the class in the folder of the test is refused; `advice` ends the message. */
+static void assert_class_refused(const char *class_name, const char *file, const char *advice)
+{
+    struct yk_tokenizer *tokenizer = NULL;
+    char config[128];
+    char message[512];
+    (void)snprintf(config, sizeof config, "{\"tokenizer_class\": \"%s\"}", class_name);
+    (void)support_scratch_write_text("tokenizer_config.json", config);
+    const char *path = support_scratch_write(file, UNKNOWN TOKEN_A, sizeof UNKNOWN TOKEN_A - 1);
+    (void)snprintf(message, sizeof message,
+                   "%s: the ids of a %s are not supported without a tokenizer.json%s", path,
+                   class_name, advice);
+    assert_fails(yk_tokenizer_open(path, &tokenizer), YK_ERROR_INPUT, message);
+}
+
 static void classes_with_ids_of_their_own_are_refused(void **state)
 {
     (void)state;
-    struct yk_tokenizer *tokenizer = NULL;
-    const char *folder = support_scratch_folder();
-    static const char config[] = "{\"tokenizer_class\": \"MBartTokenizer\"}";
-    char message[512];
-    (void)support_scratch_write_text("tokenizer_config.json", config);
-    const char *path =
-        support_scratch_write("tokenizer.model", UNKNOWN TOKEN_A, sizeof UNKNOWN TOKEN_A - 1);
-    (void)snprintf(message, sizeof message,
-                   "%s: the ids of a MBartTokenizer are not supported without a tokenizer.json, "
-                   "which transformers write with save_pretrained()",
-                   path);
-    assert_fails(yk_tokenizer_open(folder, &tokenizer), YK_ERROR_INPUT, message);
-}
-
-static void classes_that_lack_a_tokenizer_json_are_refused(void **state)
-{
-    (void)state;
-    struct yk_tokenizer *tokenizer = NULL;
-    static const char config[] = "{\"tokenizer_class\": \"MarianTokenizer\"}";
-    char message[512];
-    (void)support_scratch_write_text("tokenizer_config.json", config);
-    const char *path =
-        support_scratch_write("source.spm", UNKNOWN TOKEN_A, sizeof UNKNOWN TOKEN_A - 1);
-    (void)snprintf(message, sizeof message,
-                   "%s: the ids of a MarianTokenizer are not supported without a tokenizer.json; "
-                   "learn one for the texts with yoke tokenize --learn",
-                   path);
-    assert_fails(yk_tokenizer_open(path, &tokenizer), YK_ERROR_INPUT, message);
+    assert_class_refused("MBartTokenizer", "tokenizer.model",
+                         ", which transformers write with save_pretrained()");
+    assert_class_refused("MarianTokenizer", "source.spm",
+                         "; learn one for the texts with yoke tokenize --learn");
 }
 
 /* transformers write it for every tokenizer without a limit. */
@@ -253,8 +244,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(classes_with_ids_of_their_own_are_refused,
                                         support_scratch_make, support_scratch_drop),
         cmocka_unit_test_setup_teardown(a_length_beyond_64_bits_in_a_config_is_read,
-                                        support_scratch_make, support_scratch_drop),
-        cmocka_unit_test_setup_teardown(classes_that_lack_a_tokenizer_json_are_refused,
                                         support_scratch_make, support_scratch_drop),
         cmocka_unit_test_setup_teardown(lines_of_merges_are_checked, support_scratch_make,
                                         support_scratch_drop),
