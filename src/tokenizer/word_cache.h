@@ -1,6 +1,7 @@
 /*
- * Word cache: the tokens of words that were encoded before. The cache has a fixed capacity; when it
- * is full, all words are removed. Only one thread at a time may use a cache.
+ * Word cache: the tokens of words that were encoded before. Short and long words have a fixed
+ * capacity each; when it is used up, all words of that kind are removed. Only one thread at a time
+ * may use a cache.
  */
 #ifndef YK_TOKENIZER_WORD_CACHE_H
 #define YK_TOKENIZER_WORD_CACHE_H

@@ -103,6 +103,32 @@ static void a_full_cache_begins_anew(void **state)
     yk_word_cache_destroy(cache);
 }
 
+/* Long words rarely occur again: a text full of them must not cost the short ones their place. */
+static void long_words_do_not_remove_short_words(void **state)
+{
+    (void)state;
+    enum {
+        LONG_WORDS = 50 * 1000
+    };
+    static const int32_t tokens[] = {7, 8, 9, 10, 11};
+    struct yk_word_cache *cache = NULL;
+    struct yk_token_ids ids = {0};
+    assert_ok(yk_word_cache_create(&cache));
+    assert_false(yk_word_cache_find(cache, "short", 5, &ids));
+    yk_word_cache_store(cache, "short", 5, tokens, 5);
+    for (int i = 0; i < LONG_WORDS; i++) {
+        char word[64];
+        const int length = snprintf(word, sizeof word, "%60d", i);
+        assert_false(yk_word_cache_find(cache, word, (size_t)length, &ids));
+        yk_word_cache_store(cache, word, (size_t)length, tokens, 4);
+    }
+    assert_true(yk_word_cache_find(cache, "short", 5, &ids));
+    assert_int_equal(ids.count, 5);
+    assert_memory_equal(ids.items, tokens, sizeof tokens);
+    yk_token_ids_free(&ids);
+    yk_word_cache_destroy(cache);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -110,6 +136,7 @@ int main(void)
         cmocka_unit_test(words_of_every_length_are_kept_apart),
         cmocka_unit_test(too_long_words_and_words_of_no_tokens_are_not_kept),
         cmocka_unit_test(a_full_cache_begins_anew),
+        cmocka_unit_test(long_words_do_not_remove_short_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
