@@ -107,11 +107,12 @@ static double floor_modulo(double a, double b)
     return (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-/* Python derives the quotient from the remainder. */
+/* In Python's order, which decides how large quotients are rounded. */
 static double floor_quotient(double a, double b)
 {
-    const double rest = floor_modulo(a, b);
-    const double quotient = (a - rest) / b;
+    const double rest = fmod(a, b);
+    const bool is_below = rest != 0 && (rest < 0) != (b < 0);
+    const double quotient = (a - rest) / b - (is_below ? 1 : 0);
     if (quotient == 0) {
         return copysign(0, a / b);
     }
