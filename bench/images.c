@@ -1,6 +1,6 @@
 /*
- * How many pictures a second the sampler of images makes ready for a model, as JSON:
- * bench-images FOLDER [SIDE [PICTURES [AUGMENTATION]]]. Pictures are decoded and resized (bicubic)
+ * How many images a second the sampler of images makes ready for a model, as JSON:
+ * bench-images FOLDER [SIDE [PICTURES [AUGMENTATION]]]. Images are decoded and resized (bicubic)
  * to SIDE × SIDE pixels (224), by as many threads as there are cores for this process; with
  * AUGMENTATION (such as resized-crop,flip) they are those of training. bench/images/run compares.
  */
@@ -25,8 +25,8 @@ static int64_t argument(int count, char **words, int index, int64_t otherwise)
     return value;
 }
 
-/* Fetches pictures in batches; sets the sum of all bytes, so that others can compare. */
-static yk_status fetch(const struct yk_sampler *sampler, int64_t pictures, uint64_t *out_sum)
+/* Fetches images in batches; sets the sum of all bytes, so that others can compare. */
+static yk_status fetch(const struct yk_sampler *sampler, int64_t images, uint64_t *out_sum)
 {
     int32_t tokens[BATCH];
     int32_t targets[BATCH];
@@ -37,8 +37,8 @@ static yk_status fetch(const struct yk_sampler *sampler, int64_t pictures, uint6
         .tokens = tokens, .targets = targets, .lengths = lengths, .pixels = pixels};
     yk_status status = YK_OK;
     *out_sum = 0;
-    for (int64_t done = 0; status == YK_OK && done < pictures; done += BATCH) {
-        const int64_t count = yk_number_min(BATCH, pictures - done);
+    for (int64_t done = 0; status == YK_OK && done < images; done += BATCH) {
+        const int64_t count = yk_number_min(BATCH, images - done);
         status = yk_sampler_fetch_slice(sampler, done, count, &slice);
         for (int64_t i = 0; status == YK_OK && i < count * sampler->pixel_bytes; i++) {
             *out_sum += pixels[i];
@@ -67,10 +67,10 @@ static yk_status run(int count, char **words)
         count > 4 ? yk_dataset_create_training_sampler(dataset, &options, &sampler)
                   : yk_dataset_create_evaluation_sampler(dataset, &options, true, &sampler);
     if (status == YK_OK) {
-        const int64_t pictures = argument(count, words, 3, sampler->epoch_units);
+        const int64_t images = argument(count, words, 3, sampler->epoch_units);
         const double began_s = yk_clock_now_s();
-        status = fetch(sampler, pictures, &sum);
-        printf("{\"pictures\": %lld, \"seconds\": %.6f, \"sum\": %llu}\n", (long long)pictures,
+        status = fetch(sampler, images, &sum);
+        printf("{\"images\": %lld, \"seconds\": %.6f, \"sum\": %llu}\n", (long long)images,
                yk_clock_now_s() - began_s, (unsigned long long)sum);
     }
     yk_sampler_destroy(sampler);

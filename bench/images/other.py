@@ -1,6 +1,6 @@
 """What Pillow takes for what bench/images/run asks of yoke, as its JSON.
 
-    other.py make FOLDER COUNT          pictures to compare with, gradients and noise, in two classes
+    other.py make FOLDER COUNT          images to compare with, gradients and noise, in two classes
     other.py read FOLDER SIDE [png|jpg] decodes and resizes them (bicubic), as transformers'
                                         processors do, and adds up their bytes
 """
@@ -38,7 +38,7 @@ def read(folder, side):
         planes = np.ascontiguousarray(np.asarray(image).transpose(2, 0, 1))
         total += int(planes.sum())
     seconds = time.perf_counter() - start
-    print(json.dumps({"pictures": len(paths), "seconds": seconds, "sum": total}))
+    print(json.dumps({"images": len(paths), "seconds": seconds, "sum": total}))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
  *                 the tokens before and after them
  *   pairs         sentences and their translations (data/sentence_pairs.h)
  *   instructions  prompts and their completions (data/instructions.h)
- *   images        pictures and their classes (data/images/image_set.h)
+ *   images        images and their classes (data/images/image_set.h)
  * An open dataset is immutable: any number of threads may use the same dataset. A dataset must
  * outlive its samplers. Everything that the request points to must outlive the dataset.
  *

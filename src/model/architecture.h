@@ -89,7 +89,7 @@ struct yk_architecture {
     const char *model_type;     /* value of "model_type" in config.json */
     const char *const *classes; /* values of "architectures" in config.json; ends with NULL. The
                                    first is written */
-    /* For models of text and pictures: the name of the family that their language model is of. Only
+    /* For models of text and images: the name of the family that their language model is of. Only
      * the language model is read; "text_config" in config.json describes it, and its weights are
      * saved as a model of that family. NULL means: the family has language models only. */
     const char *text_family;

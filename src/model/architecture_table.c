@@ -379,7 +379,7 @@ static yk_status read_granite_experts(const struct yk_json *json, struct yk_aren
 
 /* ---- Gemma 3 ---- */
 
-/* All but names. Published models with pictures leave out the sizes that are the presets. */
+/* All but names. Published models with images leave out the sizes that are the presets. */
 #define GEMMA3                                                                                     \
     .common = {GATED_DECODER(YK_ACTIVATION_GELU_TANH, 1e6),                                        \
                IDS(0, 2, 1),                                                                       \

@@ -152,7 +152,7 @@ static yk_status read_activation(const struct yk_json *json, struct yk_arena *ar
     return YK_OK;
 }
 
-/* Finds the description of the language model of a model of text and pictures. */
+/* Finds the description of the language model of a model of text and images. */
 static yk_status find_text_config(const struct yk_json *json, const struct yk_json **out)
 {
     static const char key[] = "text_config";

@@ -69,7 +69,7 @@ static void a_folder_is_its_texts_joined_and_nothing_that_is_no_text(void **stat
     support_scratch_write_text("a.txt", "one");
     support_scratch_write_text("c/d.txt", "three");
     support_scratch_write_text("empty", "");
-    support_scratch_write("picture", "\x89PNG\0\0", 6);
+    support_scratch_write("image", "\x89PNG\0\0", 6);
     support_scratch_write("latin1.txt", "caf\xe9", 4);
     /* More than the memory of any machine: it is not read up to its end. */
     assert_int_equal(truncate(support_scratch_write_text("zeros", ""), (off_t)1 << 43), 0);

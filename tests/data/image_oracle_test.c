@@ -1,5 +1,5 @@
 /*
- * Pictures against Pillow and transformers, as tests/oracle/make_image_fixtures.py recorded them:
+ * Images against Pillow and transformers, as tests/oracle/make_image_fixtures.py recorded them:
  * all must agree to the bit.
  */
 #include "support/files/recorded.h"
@@ -49,7 +49,7 @@ static const char *file_of(const struct yk_json *one)
     return yk_json_string_value(recorded_get(one, "file"));
 }
 
-static yk_status read_picture(const struct yk_json *one, int64_t channels, struct yk_image *out)
+static yk_status read_image(const struct yk_json *one, int64_t channels, struct yk_image *out)
 {
     struct yk_text path = {0};
     yk_text_addf(&path, FIXTURES "%s", file_of(one));
@@ -77,7 +77,7 @@ static void expect_same(const char *what, const uint8_t *pixels, const uint8_t *
     }
 }
 
-static void pictures_decode_to_the_pixels_of_pillow(void **state)
+static void images_decode_to_the_pixels_of_pillow(void **state)
 {
     const struct oracle *oracle = *state;
     const struct yk_json *cases = recorded_get(oracle->root, "decode");
@@ -87,7 +87,7 @@ static void pictures_decode_to_the_pixels_of_pillow(void **state)
         const int64_t pixels = number_of(one, "height") * number_of(one, "width");
         for (int64_t channels = 3; channels > 0; channels -= 2) {
             struct yk_image image = {0};
-            assert_ok(read_picture(one, channels, &image));
+            assert_ok(read_image(one, channels, &image));
             assert_int_equal(image.height, number_of(one, "height"));
             assert_int_equal(image.width, number_of(one, "width"));
             assert_int_equal(image.channels, channels);
@@ -115,7 +115,7 @@ static struct yk_image_resize_request resize_request(const struct yk_json *one)
     };
 }
 
-static void resized_pictures_have_the_pixels_of_pillow(void **state)
+static void resized_images_have_the_pixels_of_pillow(void **state)
 {
     const struct oracle *oracle = *state;
     const struct yk_json *cases = recorded_get(oracle->root, "resize");
@@ -129,7 +129,7 @@ static void resized_pictures_have_the_pixels_of_pillow(void **state)
         struct yk_image image = {0};
         uint8_t *out = malloc((size_t)length);
         assert_non_null(out);
-        assert_ok(read_picture(one, channels, &image));
+        assert_ok(read_image(one, channels, &image));
         request.window = (struct yk_image_rectangle){0, 0, request.height, request.width};
         assert_ok(yk_image_resize_to(&image, &request, out));
         char what[32];
@@ -179,7 +179,7 @@ static void processors_do_what_those_of_transformers_do(void **state)
         assert_true(processor.rescale == recorded_number(one, "rescale"));
         expect_numbers(one, "mean", processor.mean);
         expect_numbers(one, "std", processor.std);
-        assert_ok(read_picture(one, 3, &image));
+        assert_ok(read_image(one, 3, &image));
         assert_ok(yk_image_transform_apply(&processor, &image, NULL, planes));
         const uint8_t *expected = expected_of(oracle, one, 0, 3 * height * width);
         for (int64_t c = 0; c < 3; c++) {
@@ -196,7 +196,7 @@ static void processors_do_what_those_of_transformers_do(void **state)
     }
 }
 
-static void pictures_that_pillow_refuses_are_refused_with_their_paths(void **state)
+static void images_that_pillow_refuses_are_refused_with_their_paths(void **state)
 {
     const struct oracle *oracle = *state;
     const struct yk_json *cases = recorded_get(oracle->root, "broken");
@@ -204,7 +204,7 @@ static void pictures_that_pillow_refuses_are_refused_with_their_paths(void **sta
     for (size_t i = 0; i < yk_json_array_count(cases); i++) {
         const struct yk_json *one = yk_json_array_at(cases, i);
         struct yk_image image = {0};
-        assert_int_equal(read_picture(one, 3, &image), YK_ERROR_INPUT);
+        assert_int_equal(read_image(one, 3, &image), YK_ERROR_INPUT);
         assert_non_null(strstr(yk_status_message(), file_of(one)));
         assert_null(image.pixels);
     }
@@ -213,10 +213,10 @@ static void pictures_that_pillow_refuses_are_refused_with_their_paths(void **sta
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pictures_decode_to_the_pixels_of_pillow),
-        cmocka_unit_test(resized_pictures_have_the_pixels_of_pillow),
+        cmocka_unit_test(images_decode_to_the_pixels_of_pillow),
+        cmocka_unit_test(resized_images_have_the_pixels_of_pillow),
         cmocka_unit_test(processors_do_what_those_of_transformers_do),
-        cmocka_unit_test(pictures_that_pillow_refuses_are_refused_with_their_paths),
+        cmocka_unit_test(images_that_pillow_refuses_are_refused_with_their_paths),
     };
     return cmocka_run_group_tests(tests, open_oracle, close_oracle);
 }

@@ -82,10 +82,10 @@ static void senseless_options_are_refused(void **state)
     (void)state;
     expect_refused("[]", "p.json: it is a list instead of an object");
     expect_refused("{\"size\": {\"height\": 12, \"width\": 10}}",
-                   "p.json: it makes pictures of 10 × 12 pixels, but the model takes 10 × 10: make "
+                   "p.json: it makes images of 10 × 12 pixels, but the model takes 10 × 10: make "
                    "\"size\" and the model's image_size equal");
     expect_refused("{\"do_center_crop\": true, \"crop_size\": 8}",
-                   "p.json: it makes pictures of 8 × 8 pixels, but the model takes 10 × 10: make "
+                   "p.json: it makes images of 8 × 8 pixels, but the model takes 10 × 10: make "
                    "\"crop_size\" and the model's image_size equal");
     expect_refused("{\"size\": {\"longest_edge\": 10}}",
                    "p.json: \"size\" needs \"height\" and \"width\", or \"shortest_edge\"");
@@ -100,7 +100,7 @@ static void senseless_options_are_refused(void **state)
                    "p.json: \"image_mean\" must be a list of 3 numbers, one for each channel");
     expect_refused("{\"rescale_factor\": 0}", "p.json: \"rescale_factor\" must be above 0");
     expect_refused("{\"image_processor_type\": \"ConvNextImageProcessor\", \"crop_pct\": 1e-9}",
-                   "p.json: \"crop_pct\" makes pictures of more than 8192 pixels");
+                   "p.json: \"crop_pct\" makes images of more than 8192 pixels");
 }
 
 static void augmentation_is_read_from_a_list(void **state)
@@ -139,7 +139,7 @@ enum {
     TRIALS = 2000
 };
 
-/* A grey picture whose pixels are 100 + their number. */
+/* A grey image whose pixels are 100 + their number. */
 static struct yk_image numbered(void)
 {
     struct yk_image image = {0};
@@ -150,7 +150,7 @@ static struct yk_image numbered(void)
     return image;
 }
 
-static void flipped_pictures_are_mirrored_half_of_the_time(void **state)
+static void flipped_images_are_mirrored_half_of_the_time(void **state)
 {
     (void)state;
     struct yk_image image = numbered();
@@ -173,7 +173,7 @@ static void flipped_pictures_are_mirrored_half_of_the_time(void **state)
     yk_image_free(&image);
 }
 
-static void padded_pictures_move_by_every_distance(void **state)
+static void padded_images_move_by_every_distance(void **state)
 {
     (void)state;
     struct yk_image image = numbered();
@@ -204,7 +204,7 @@ static void padded_pictures_move_by_every_distance(void **state)
     yk_image_free(&image);
 }
 
-/* A picture whose pixels are their column, or their row: the corners of a crop tell its place. */
+/* An image whose pixels are their column, or their row: the corners of a crop tell its place. */
 static struct yk_image coordinates(int64_t height, int64_t width, bool rows)
 {
     struct yk_image image = {0};
@@ -253,7 +253,7 @@ static void resized_crops_have_areas_and_ratios_in_their_ranges(void **state)
     yk_image_free(&down);
 }
 
-static void crops_of_very_flat_pictures_come_from_the_middle(void **state)
+static void crops_of_very_flat_images_come_from_the_middle(void **state)
 {
     (void)state;
     struct yk_image image = coordinates(2, 201, false);
@@ -268,7 +268,7 @@ static void crops_of_very_flat_pictures_come_from_the_middle(void **state)
     yk_image_free(&image);
 }
 
-static void pictures_of_another_size_need_a_resize(void **state)
+static void images_of_another_size_need_a_resize(void **state)
 {
     (void)state;
     struct yk_image image = coordinates(5, 7, false);
@@ -276,7 +276,7 @@ static void pictures_of_another_size_need_a_resize(void **state)
     uint8_t out[25];
     processor.resize = YK_IMAGE_RESIZE_NONE;
     assert_fails(yk_image_transform_apply(&processor, &image, NULL, out), YK_ERROR_INPUT,
-                 "a picture of 7 × 5 pixels becomes one of 7 × 5, but the model takes 5 × 5: let "
+                 "an image of 7 × 5 pixels becomes one of 7 × 5, but the model takes 5 × 5: let "
                  "preprocessor_config.json resize or crop it");
     processor.center_crop = true;
     assert_ok(yk_image_transform_apply(&processor, &image, NULL, out));
@@ -299,11 +299,11 @@ int main(void)
         cmocka_unit_test(a_model_of_one_channel_has_one_mean),
         cmocka_unit_test(senseless_options_are_refused),
         cmocka_unit_test(augmentation_is_read_from_a_list),
-        cmocka_unit_test(flipped_pictures_are_mirrored_half_of_the_time),
-        cmocka_unit_test(padded_pictures_move_by_every_distance),
+        cmocka_unit_test(flipped_images_are_mirrored_half_of_the_time),
+        cmocka_unit_test(padded_images_move_by_every_distance),
         cmocka_unit_test(resized_crops_have_areas_and_ratios_in_their_ranges),
-        cmocka_unit_test(crops_of_very_flat_pictures_come_from_the_middle),
-        cmocka_unit_test(pictures_of_another_size_need_a_resize),
+        cmocka_unit_test(crops_of_very_flat_images_come_from_the_middle),
+        cmocka_unit_test(images_of_another_size_need_a_resize),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

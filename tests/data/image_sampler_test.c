@@ -1,6 +1,6 @@
 /*
- * Samplers of images: which pictures are for what, in which order, and what becomes of those that
- * are faulty. Pictures are grey, 4 × 4; all pixels of a picture are its number.
+ * Samplers of images: which images are for what, in which order, and what becomes of those that
+ * are faulty. Images are grey, 4 × 4; all pixels of an image are its number.
  */
 #include "support/files/captured_log.h"
 #include "support/files/scratch.h"
@@ -18,7 +18,7 @@
 enum {
     SIDE = 4,
     BYTES = SIDE * SIDE,
-    MOST = 240 /* pictures */
+    MOST = 240 /* images */
 };
 
 static struct yk_image_processor processor;
@@ -42,7 +42,7 @@ static void write_file(const char *name, const uint8_t *header, size_t header_by
     free(bytes);
 }
 
-/* An IDX set of `count` pictures whose labels ascend: `each` of class 0, then of class 1 … */
+/* An IDX set of `count` images whose labels ascend: `each` of class 0, then of class 1 … */
 static void write_set(const char *split, int count, int each)
 {
     char name[64];
@@ -94,7 +94,7 @@ static yk_status fetch(const struct yk_sampler *sampler, int64_t first, int64_t 
     return yk_sampler_fetch_slice(sampler, first, count, &out->samples);
 }
 
-/* Fetches all samples of an epoch and counts how often each picture occurs in it. */
+/* Fetches all samples of an epoch and counts how often each image occurs in it. */
 static void count_epoch(const struct yk_sampler *sampler, int64_t epoch, int *out)
 {
     static struct slice slice;
@@ -122,7 +122,7 @@ static struct yk_sampler *evaluation_sampler(const struct yk_dataset *dataset, b
     return sampler;
 }
 
-static void a_sample_is_a_picture_and_its_label(void **state)
+static void a_sample_is_a_image_and_its_label(void **state)
 {
     (void)state;
     static struct slice slice;
@@ -154,7 +154,7 @@ static void a_sample_is_a_picture_and_its_label(void **state)
     yk_dataset_close(dataset);
 }
 
-static void every_epoch_has_every_picture_once_in_its_own_order(void **state)
+static void every_epoch_has_every_image_once_in_its_own_order(void **state)
 {
     (void)state;
     static struct slice first;
@@ -172,7 +172,7 @@ static void every_epoch_has_every_picture_once_in_its_own_order(void **state)
     assert_ok(fetch(sampler, 0, MOST, &first));
     assert_ok(fetch(sampler, MOST, MOST, &second));
     assert_memory_not_equal(first.pixels, second.pixels, sizeof first.pixels);
-    for (int i = 0; i < MOST; i++) { /* labels stay with their pictures */
+    for (int i = 0; i < MOST; i++) { /* labels stay with their images */
         assert_int_equal(first.targets[i], first.pixels[(size_t)i * BYTES] / 24);
     }
     yk_sampler_destroy(sampler);
@@ -237,7 +237,7 @@ static void a_test_split_is_for_the_final_evaluation_alone(void **state)
     assert_int_equal(final->epoch_units, 4);
     struct yk_text text = {0};
     yk_dataset_describe(dataset, &text);
-    assert_string_equal(yk_text_chars(&text), "20 pictures of 2 classes (IDX), 4 to test");
+    assert_string_equal(yk_text_chars(&text), "20 images of 2 classes (IDX), 4 to test");
     yk_text_free(&text);
     yk_sampler_destroy(training);
     yk_sampler_destroy(held_out);
@@ -263,7 +263,7 @@ static void a_validation_split_replaces_what_is_held_out(void **state)
     yk_dataset_close(dataset);
 }
 
-/* A PNG picture of 4 × 4 grey pixels is too long to write here: an image folder of copies of one
+/* A PNG image of 4 × 4 grey pixels is too long to write here: an image folder of copies of one
  * fixture serves, whose number is in its label. */
 static void write_png(const char *name, bool cut)
 {
@@ -275,7 +275,7 @@ static void write_png(const char *name, bool cut)
     support_scratch_write(name, bytes, cut ? length - 20 : length);
 }
 
-/* Ten classes of ten pictures, of which number 3 of each class is cut off in its pixels. */
+/* Ten classes of ten images, of which number 3 of each class is cut off in its pixels. */
 static void write_folder(void)
 {
     char name[64];
@@ -285,7 +285,7 @@ static void write_folder(void)
     }
 }
 
-static void a_faulty_picture_is_an_error_with_its_path(void **state)
+static void a_faulty_image_is_an_error_with_its_path(void **state)
 {
     (void)state;
     static struct slice slice;
@@ -315,11 +315,11 @@ static void a_broken_header_is_an_error_when_the_sampler_is_created(void **state
         const char *message;
     } cases[] = {
         {"", 0, "class0/4.png: the file is empty"},
-        {"GIF89a", 6, "class0/4.png: a GIF picture; only PNG and JPEG are read"},
+        {"GIF89a", 6, "class0/4.png: a GIF image; only PNG and JPEG are read"},
         {"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x4e\x20\0\0\x4e\x20\x08\0\0\0\0"
          "\xc6\x1b\x19\xe5"
          "\0\0\0\0IDAT",
-         41, "class0/4.png: a picture of 20000 × 20000 pixels; at most"},
+         41, "class0/4.png: an image of 20000 × 20000 pixels; at most"},
         {"\x89PNG\r\n\x1a\nbroken", 14, "class0/4.png: a broken PNG file"},
         {"\xff\xd8\xff\xe0\0\x10JFIF", 10, "class0/4.png: a broken JPEG file"},
     };
@@ -344,7 +344,7 @@ static void a_broken_header_is_an_error_when_the_sampler_is_created(void **state
     yk_dataset_close(dataset);
 }
 
-static void skipped_pictures_have_no_target_in_evaluation(void **state)
+static void skipped_images_have_no_target_in_evaluation(void **state)
 {
     (void)state;
     static struct slice slice;
@@ -364,7 +364,7 @@ static void skipped_pictures_have_no_target_in_evaluation(void **state)
     yk_dataset_close(dataset);
 }
 
-static void a_skipped_picture_is_named_once(void **state)
+static void a_skipped_image_is_named_once(void **state)
 {
     (void)state;
     static struct slice slice;
@@ -383,7 +383,7 @@ static void a_skipped_picture_is_named_once(void **state)
     yk_dataset_close(dataset);
 }
 
-static void training_replaces_the_pictures_it_skips(void **state)
+static void training_replaces_the_images_it_skips(void **state)
 {
     (void)state;
     static struct slice slice;
@@ -424,7 +424,7 @@ static void augmentation_depends_on_seed_and_number_alone(void **state)
     }
     assert_ok(fetch(other, 0, 200, &some));
     assert_memory_not_equal(some.pixels, all.pixels, (size_t)200 * BYTES);
-    /* All are copies of one picture: augmentation makes them different. */
+    /* All are copies of one image: augmentation makes them different. */
     int different = 0;
     for (int i = 1; i < 200; i++) {
         different += memcmp(all.pixels, all.pixels + (size_t)i * BYTES, BYTES) != 0;
@@ -470,17 +470,17 @@ static void the_number_of_threads_changes_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        scratch_test(a_sample_is_a_picture_and_its_label),
-        scratch_test(every_epoch_has_every_picture_once_in_its_own_order),
+        scratch_test(a_sample_is_a_image_and_its_label),
+        scratch_test(every_epoch_has_every_image_once_in_its_own_order),
         scratch_test(a_fraction_of_every_class_is_held_out),
         scratch_test(classes_too_small_for_a_fraction_alternate),
         scratch_test(a_test_split_is_for_the_final_evaluation_alone),
         scratch_test(a_validation_split_replaces_what_is_held_out),
-        scratch_test(a_faulty_picture_is_an_error_with_its_path),
+        scratch_test(a_faulty_image_is_an_error_with_its_path),
         scratch_test(a_broken_header_is_an_error_when_the_sampler_is_created),
-        scratch_test(skipped_pictures_have_no_target_in_evaluation),
-        scratch_test(a_skipped_picture_is_named_once),
-        scratch_test(training_replaces_the_pictures_it_skips),
+        scratch_test(skipped_images_have_no_target_in_evaluation),
+        scratch_test(a_skipped_image_is_named_once),
+        scratch_test(training_replaces_the_images_it_skips),
         scratch_test(augmentation_depends_on_seed_and_number_alone),
         scratch_test(the_number_of_threads_changes_nothing),
     };

@@ -1,4 +1,4 @@
-/* Image sets: what is recognized as one, which pictures and classes it has, and what is refused. */
+/* Image sets: what is recognized as one, which images and classes it has, and what is refused. */
 #include "support/files/scratch.h"
 #include "support/support.h"
 
@@ -13,7 +13,7 @@ enum {
     MOST = 64 /* bytes of a small file */
 };
 
-/* A PNG picture of one grey pixel of value 100, which Pillow wrote. */
+/* A PNG image of one grey pixel of value 100, which Pillow wrote. */
 static const uint8_t grey_png[] = {
     0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48,
     0x44, 0x52, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x08, 0x00, 0x00, 0x00,
@@ -59,7 +59,7 @@ static void subfolders_are_classes_sorted_by_name(void **state)
     write_png("ant/a.jpeg"); /* its content decides */
     write_png("ant/deeper/c.png");
     write_png("Bee/x.jpg");
-    support_scratch_write_text("ant/notes.txt", "not a picture");
+    support_scratch_write_text("ant/notes.txt", "not an image");
     support_scratch_write_text("readme.md", "not a class");
     struct yk_image_set *set = open_set(support_scratch_folder());
     const struct yk_image_split *split = &set->splits[YK_IMAGE_SPLIT_TRAIN];
@@ -131,7 +131,7 @@ static void train_val_and_test_are_splits_with_common_classes(void **state)
     yk_image_set_close(set);
 }
 
-static void classes_that_lack_training_pictures_are_refused(void **state)
+static void classes_that_lack_training_images_are_refused(void **state)
 {
     (void)state;
     write_png("train/cat/1.png");
@@ -139,10 +139,10 @@ static void classes_that_lack_training_pictures_are_refused(void **state)
     expect_refused(support_scratch_folder(), "train/dgo: there is no such folder to train with");
 }
 
-static void folders_that_lack_pictures_are_no_sets(void **state)
+static void folders_that_lack_images_are_no_sets(void **state)
 {
     (void)state;
-    write_png("picture.png"); /* of no class */
+    write_png("image.png"); /* of no class */
     support_scratch_write_text("texts/a.txt", "text");
     assert_false(yk_image_set_detect(support_scratch_folder()));
     assert_false(yk_image_set_detect(support_scratch_path("texts/a.txt")));
@@ -221,14 +221,14 @@ static void broken_files_of_cifar_are_refused(void **state)
     (void)state;
     write_cifar("data_batch_1.bin", 0, (const uint8_t[]){3}, 1);
     write_cifar("data_batch_2.bin", 0, (const uint8_t[]){1, 10}, 2);
-    expect_refused(support_scratch_folder(), "picture 2 is of class 10, but CIFAR-10 has");
+    expect_refused(support_scratch_folder(), "image 2 is of class 10, but CIFAR-10 has");
     support_scratch_write_text("data_batch_2.bin", "cut");
     expect_refused(support_scratch_folder(),
                    "data_batch_2.bin: its size is not a multiple of 3073");
     support_scratch_write_text("alone/data_batch_1.bin", "cut");
     expect_refused(support_scratch_path("alone"), "data_batch_1.bin: its size is not a multiple");
     /* Tokens may be in a file of the same name. */
-    support_scratch_write_text("tokens/train.bin", "these are no pictures");
+    support_scratch_write_text("tokens/train.bin", "these are no images");
     assert_false(yk_image_set_detect(support_scratch_path("tokens")));
 }
 
@@ -384,8 +384,8 @@ int main(void)
         scratch_test(subfolders_are_classes_sorted_by_name),
         scratch_test(classes_get_the_numbers_of_a_model_by_name),
         scratch_test(train_val_and_test_are_splits_with_common_classes),
-        scratch_test(classes_that_lack_training_pictures_are_refused),
-        scratch_test(folders_that_lack_pictures_are_no_sets),
+        scratch_test(classes_that_lack_training_images_are_refused),
+        scratch_test(folders_that_lack_images_are_no_sets),
         scratch_test(cifar_10_is_read_from_its_batches),
         scratch_test(cifar_100_has_fine_labels),
         scratch_test(broken_files_of_cifar_are_refused),

@@ -107,7 +107,7 @@ static void a_folder_is_its_files_one_after_the_other(void **state)
     (void)support_scratch_write_text("f/a.jsonl", GOOD);
     (void)support_scratch_write_text("f/b.JSON", LIST);
     (void)support_scratch_write_text("f/deep/c.ndjson", GOOD);
-    (void)support_scratch_write("f/picture", "\xff\xd8\xff", 3);
+    (void)support_scratch_write("f/image", "\xff\xd8\xff", 3);
     request.path = support_scratch_path("f");
     assert_ok(yk_instructions_open(&request, &instructions));
     assert_prompts(instructions, 4, all);

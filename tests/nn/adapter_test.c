@@ -123,7 +123,7 @@ static void assert_config_has(const char *words)
     yk_text_free(&text);
 }
 
-/* The part for pictures has modules of the same names. PEFT reads a string as an expression. */
+/* The part for images has modules of the same names. PEFT reads a string as an expression. */
 static void target_modules_of_a_multimodal_model_are_an_expression(void **state)
 {
     (void)state;

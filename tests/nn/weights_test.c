@@ -390,7 +390,7 @@ static void other_names_of_gpt_neox_are_read(void **state)
     assert_string_equal(logged, "");
 }
 
-/* As Gemma 3 with pictures is published. */
+/* As Gemma 3 with images is published. */
 static void the_language_model_of_a_multimodal_model_is_read(void **state)
 {
     (void)state;

@@ -59,7 +59,7 @@ yk_status yk_cifar_parse(uint8_t **records, size_t length, int coarse_labels, co
     int32_t *labels = NULL;
     if (count == 0 || (int64_t)length % record_bytes != 0) {
         return yk_fail(YK_ERROR_INPUT,
-                       "%s: %zu bytes are not whole pictures of %s, which have %" PRId64
+                       "%s: %zu bytes are not whole images of %s, which have %" PRId64
                        " each; the file is cut off, or another",
                        source, length, edition->name, record_bytes);
     }
@@ -68,7 +68,7 @@ yk_status yk_cifar_parse(uint8_t **records, size_t length, int coarse_labels, co
         labels[i] = (*records)[i * record_bytes + coarse_labels];
         if (labels[i] >= edition->classes) {
             return yk_fail(YK_ERROR_INPUT,
-                           "%s: picture %" PRId64 " is of class %" PRId32
+                           "%s: image %" PRId64 " is of class %" PRId32
                            ", but %s has classes 0 to %" PRId32,
                            source, i, labels[i], edition->name, edition->classes - 1);
         }
@@ -101,8 +101,8 @@ static bool is_name_of(const struct edition *edition, const char *name)
     return false;
 }
 
-/* A train.bin may as well hold tokens: only whole records with a label that exists are pictures. */
-static bool may_be_pictures(const struct edition *edition, const char *path)
+/* A train.bin may as well hold tokens: only whole records with a label that exists are images. */
+static bool may_be_images(const struct edition *edition, const char *path)
 {
     uint8_t labels[2] = {0};
     struct stat info;
@@ -143,7 +143,7 @@ static bool is_folder_of(const struct edition *edition, const char *folder, stru
         const char *paths[MAX_BATCHES];
         int count = 0;
         if (list_files(edition, s, folder, arena, paths, &count) == YK_OK && count > 0 &&
-            may_be_pictures(edition, paths[0])) {
+            may_be_images(edition, paths[0])) {
             return true;
         }
     }
@@ -159,7 +159,7 @@ static const struct edition *find_edition(const char *path, struct yk_arena *are
         const struct edition *edition = &editions[i];
         if (is_folder
                 ? is_folder_of(edition, path, arena)
-                : is_name_of(edition, slash ? slash + 1 : path) && may_be_pictures(edition, path)) {
+                : is_name_of(edition, slash ? slash + 1 : path) && may_be_images(edition, path)) {
             return edition;
         }
     }
@@ -186,7 +186,7 @@ static yk_status read_files(const struct edition *edition, const char *const *pa
         YK_TRY(yk_file_read_with_limit(paths[i], MAX_FILE_BYTES, out));
         if (out->length % record_bytes != 0) {
             return yk_fail(YK_ERROR_INPUT,
-                           "%s: its size is not a multiple of %zu bytes, which a picture of %s "
+                           "%s: its size is not a multiple of %zu bytes, which an image of %s "
                            "has; the file is cut off",
                            paths[i], record_bytes, edition->name);
         }
@@ -245,7 +245,7 @@ yk_status yk_cifar_read(const char *path, struct yk_image_set *set)
     const struct edition *edition = find_edition(path, set->arena);
     const char *folder = path;
     if (!edition) {
-        return yk_fail(YK_ERROR_INPUT, "%s: there are no pictures of CIFAR", path);
+        return yk_fail(YK_ERROR_INPUT, "%s: there are no images of CIFAR", path);
     }
     set->form = edition->name;
     if (!yk_folder_exists(path)) {

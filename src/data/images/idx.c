@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum {
-    TYPE_BYTES = 0x08, /* unsigned bytes; files of pictures have no other type */
+    TYPE_BYTES = 0x08, /* unsigned bytes; files of images have no other type */
     MAX_DIMENSIONS = 4,
     READ_BYTES = 1 << 20
 };
@@ -131,7 +131,7 @@ yk_status yk_idx_read_images(struct yk_input_stream *stream, const char *source,
     if (dimensions[0] > limit / record_bytes) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: %" PRId64 " images of %" PRId64 " bytes are more than half of the free "
-                       "memory; use a folder of pictures",
+                       "memory; use a folder of images",
                        source, dimensions[0], record_bytes);
     }
     uint8_t *records = NULL;

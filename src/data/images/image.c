@@ -7,12 +7,12 @@
 yk_status yk_image_check_size(int64_t height, int64_t width)
 {
     if (height < 1 || width < 1) {
-        return yk_fail(YK_ERROR_INPUT, "a picture of %" PRId64 " × %" PRId64 " pixels", width,
+        return yk_fail(YK_ERROR_INPUT, "an image of %" PRId64 " × %" PRId64 " pixels", width,
                        height);
     }
     if (width > YK_IMAGE_MAX_PIXELS / height) {
         return yk_fail(YK_ERROR_INPUT,
-                       "a picture of %" PRId64 " × %" PRId64 " pixels; at most %" PRId64
+                       "an image of %" PRId64 " × %" PRId64 " pixels; at most %" PRId64
                        " are decoded: make it smaller",
                        width, height, YK_IMAGE_MAX_PIXELS);
     }

@@ -1,5 +1,5 @@
 /*
- * Image: the pixels of one picture in memory. An image owns its pixels; {0} is an empty image, and
+ * Image: the pixels of one image in memory. An image owns its pixels; {0} is an empty image, and
  * yk_image_free() makes it one. Only one thread at a time may use an image.
  */
 #ifndef YK_DATA_IMAGES_IMAGE_H
@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* The largest picture that is decoded: the size above which Pillow warns of decompression bombs. */
+/* The largest image that is decoded: the size above which Pillow warns of decompression bombs. */
 #define YK_IMAGE_MAX_PIXELS INT64_C(89478485)
 
 struct yk_image {

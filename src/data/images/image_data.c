@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* The pictures of one role: items of one split. */
+/* The images of one role: items of one split. */
 struct selection {
     enum yk_image_split_kind split;
     int64_t *items; /* (count) ascending */
@@ -17,10 +17,10 @@ struct yk_image_data {
     struct yk_image_data_request request;
     struct yk_image_set *set;
     struct selection roles[YK_IMAGE_DATA_ROLE_COUNT];
-    struct yk_image_faults *faults; /* (splits); NULL means: faulty pictures are errors */
+    struct yk_image_faults *faults; /* (splits); NULL means: faulty images are errors */
 };
 
-/* Marks of the pictures of a split. */
+/* Marks of the images of a split. */
 enum mark {
     UNUSED,
     KEPT,
@@ -28,7 +28,7 @@ enum mark {
 };
 
 /* Divides `count` by a fraction so that the parts of successive counts add up to the fraction of
- * their sum: classes with few pictures alternate. */
+ * their sum: classes with few images alternate. */
 static int64_t round_fraction(double fraction, int64_t count, int64_t *so_far)
 {
     const int64_t before = (int64_t)floor((double)*so_far * fraction + 0.5);
@@ -36,8 +36,8 @@ static int64_t round_fraction(double fraction, int64_t count, int64_t *so_far)
     return (int64_t)floor((double)*so_far * fraction + 0.5) - before;
 }
 
-/* Marks the pictures of each class: of n, the first ones of a random order are kept, the next ones
- * held out. `order` lists the pictures of each class after those of the classes before it. */
+/* Marks the images of each class: of n, the first ones of a random order are kept, the next ones
+ * held out. `order` lists the images of each class after those of the classes before it. */
 static void mark_classes(const int64_t *order, const int64_t *counts, int32_t classes, double part,
                          double held_out, uint8_t *marks)
 {
@@ -55,7 +55,7 @@ static void mark_classes(const int64_t *order, const int64_t *counts, int32_t cl
     }
 }
 
-/* Marks the pictures of a split. The arena is for intermediate data. */
+/* Marks the images of a split. The arena is for intermediate data. */
 static yk_status mark_split(const struct yk_image_split *split, int32_t classes, double part,
                             double held_out, struct yk_arena *arena, uint8_t *marks)
 {
@@ -193,7 +193,7 @@ void yk_image_data_describe(const struct yk_image_data *data, struct yk_text *ou
     static const char *const purposes[YK_IMAGE_SPLIT_COUNT] = {"", " to validate", " to test"};
     const struct yk_image_set *set = data->set;
     const int64_t training = set->splits[YK_IMAGE_SPLIT_TRAIN].count;
-    yk_text_addf(out, "%" PRId64 " picture%s of %" PRId32 " class%s (%s)", training,
+    yk_text_addf(out, "%" PRId64 " image%s of %" PRId32 " class%s (%s)", training,
                  training == 1 ? "" : "s", set->class_count, set->class_count == 1 ? "" : "es",
                  set->form);
     for (enum yk_image_split_kind s = YK_IMAGE_SPLIT_VALIDATION; s < YK_IMAGE_SPLIT_COUNT; s++) {
@@ -221,7 +221,7 @@ yk_status yk_image_data_create_sampler(const struct yk_image_data *data,
     *out = NULL;
     if (role == YK_IMAGE_DATA_TRAINING && selection->count == 0) {
         return yk_fail(YK_ERROR_INPUT,
-                       "%s: there is no picture to train with; either all are for testing, or the "
+                       "%s: there is no image to train with; either all are for testing, or the "
                        "part that is used is too small",
                        data->request.path);
     }

@@ -43,12 +43,12 @@ static yk_status fail_for_format(const uint8_t *bytes, size_t length)
         const size_t magic = strlen(other->magic);
         if (length >= other->offset + magic &&
             memcmp(bytes + other->offset, other->magic, magic) == 0) {
-            return yk_fail(YK_ERROR_INPUT, "a %s picture; only PNG and JPEG are read: convert it",
+            return yk_fail(YK_ERROR_INPUT, "a %s image; only PNG and JPEG are read: convert it",
                            other->name);
         }
     }
     return yk_fail(YK_ERROR_INPUT,
-                   length == 0 ? "the file is empty" : "neither a PNG nor a JPEG picture");
+                   length == 0 ? "the file is empty" : "neither a PNG nor a JPEG image");
 }
 
 static yk_status decode(const uint8_t *bytes, size_t length, int64_t channels, struct yk_image *out)

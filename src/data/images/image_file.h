@@ -13,7 +13,7 @@
 yk_status yk_image_file_decode(const uint8_t *bytes, size_t length, int64_t channels,
                                const char *source, struct yk_image *out) YK_MUST_USE;
 
-/* Checks the first bytes of a file: that it is a picture, and that its header and its size make
+/* Checks the first bytes of a file: that it is an image, and that its header and its size make
  * sense. The pixels are not checked. */
 yk_status yk_image_file_check_header(const char *path) YK_MUST_USE;
 

@@ -12,7 +12,7 @@
 #include <strings.h>
 
 enum {
-    DETECT_DEPTH = 3,     /* of folders that are searched for a first picture: split, class, … */
+    DETECT_DEPTH = 3,     /* of folders that are searched for a first image: split, class, … */
     DETECT_ENTRIES = 1000 /* that are looked at in all */
 };
 
@@ -23,8 +23,8 @@ static const char *const split_names[YK_IMAGE_SPLIT_COUNT][5] = {
     [YK_IMAGE_SPLIT_TEST] = {"test", "testing", "eval"},
 };
 
-/* Pictures of other formats are listed, too: to ignore them would train on less than is there. */
-static bool is_picture(const char *path)
+/* Images of other formats are listed, too: to ignore them would train on less than is there. */
+static bool is_image(const char *path)
 {
     static const char *const endings[] = {".png", ".jpg", ".jpeg", ".jpe",  ".jfif", ".webp",
                                           ".bmp", ".gif", ".tif",  ".tiff", ".ppm",  ".avif"};
@@ -146,46 +146,45 @@ static yk_status read_classes(const char *const folders[YK_IMAGE_SPLIT_COUNT],
     return status;
 }
 
-struct pictures {
+struct found_images {
     struct names paths;
     int32_t *labels;
     int32_t label_capacity;
 };
 
 static yk_status add_class(const char *folder, int32_t label, struct yk_arena *arena,
-                           struct pictures *pictures)
+                           struct found_images *images)
 {
     struct yk_file_list files = {0};
     YK_TRY(yk_file_list_read_folder(folder, arena, &files));
     for (int32_t i = 0; i < files.count; i++) {
-        if (is_picture(files.paths[i])) {
-            YK_TRY_GROW_ARRAY(pictures->labels, pictures->label_capacity, pictures->paths.count);
-            pictures->labels[pictures->paths.count] = label;
-            YK_TRY(add_name(&pictures->paths, files.paths[i]));
+        if (is_image(files.paths[i])) {
+            YK_TRY_GROW_ARRAY(images->labels, images->label_capacity, images->paths.count);
+            images->labels[images->paths.count] = label;
+            YK_TRY(add_name(&images->paths, files.paths[i]));
         }
     }
     return YK_OK;
 }
 
 static yk_status add_classes(const char *folder, enum yk_image_split_kind kind,
-                             const struct yk_image_set *set, struct pictures *pictures)
+                             const struct yk_image_set *set, struct found_images *images)
 {
     for (int32_t label = 0; label < set->class_count; label++) {
         const char *path = NULL;
-        const int32_t before = pictures->paths.count;
+        const int32_t before = images->paths.count;
         YK_TRY(yk_folder_join_path(folder, set->class_names[label], set->arena, &path));
         if (yk_folder_exists(path)) {
-            YK_TRY(add_class(path, label, set->arena, pictures));
+            YK_TRY(add_class(path, label, set->arena, images));
         } else if (kind == YK_IMAGE_SPLIT_TRAIN) {
-            return yk_fail(
-                YK_ERROR_INPUT,
-                "%s: there is no such folder to train with, but the pictures to validate "
-                "or test have this class; add it here, or remove it there",
-                path);
-        }
-        if (kind == YK_IMAGE_SPLIT_TRAIN && pictures->paths.count == before) {
             return yk_fail(YK_ERROR_INPUT,
-                           "%s: the class has no picture (PNG or JPEG) to train with; add some, or "
+                           "%s: there is no such folder to train with, but the images to validate "
+                           "or test have this class; add it here, or remove it there",
+                           path);
+        }
+        if (kind == YK_IMAGE_SPLIT_TRAIN && images->paths.count == before) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "%s: the class has no image (PNG or JPEG) to train with; add some, or "
                            "remove the folder",
                            path);
         }
@@ -193,17 +192,17 @@ static yk_status add_classes(const char *folder, enum yk_image_split_kind kind,
     return YK_OK;
 }
 
-static yk_status keep_pictures(const struct pictures *pictures, struct yk_arena *arena,
-                               struct yk_image_split *split)
+static yk_status keep_images(const struct found_images *images, struct yk_arena *arena,
+                             struct yk_image_split *split)
 {
-    const size_t count = (size_t)pictures->paths.count;
+    const size_t count = (size_t)images->paths.count;
     YK_TRY_NEW(arena, split->paths, count);
     YK_TRY_NEW(arena, split->labels, count);
     if (count > 0) {
-        memcpy(split->paths, pictures->paths.items, count * sizeof *split->paths);
-        memcpy(split->labels, pictures->labels, count * sizeof *split->labels);
+        memcpy(split->paths, images->paths.items, count * sizeof *split->paths);
+        memcpy(split->labels, images->labels, count * sizeof *split->labels);
     }
-    split->count = pictures->paths.count;
+    split->count = images->paths.count;
     return YK_OK;
 }
 
@@ -214,24 +213,24 @@ yk_status yk_image_folder_read(const char *path, struct yk_image_set *set)
     YK_TRY(read_classes(folders, set));
     if (set->class_count == 0) {
         return yk_fail(YK_ERROR_INPUT,
-                       "%s: there are no sub-folders; the pictures of each class belong into a "
+                       "%s: there are no sub-folders; the images of each class belong into a "
                        "folder with the name of the class",
                        folders[YK_IMAGE_SPLIT_TRAIN]);
     }
     for (enum yk_image_split_kind i = 0; i < YK_IMAGE_SPLIT_COUNT; i++) {
-        struct pictures pictures = {0};
-        yk_status status = folders[i] ? add_classes(folders[i], i, set, &pictures) : YK_OK;
-        YK_IF_OK(keep_pictures(&pictures, set->arena, &set->splits[i]));
-        free(pictures.paths.items);
-        free(pictures.labels);
+        struct found_images images = {0};
+        yk_status status = folders[i] ? add_classes(folders[i], i, set, &images) : YK_OK;
+        YK_IF_OK(keep_images(&images, set->arena, &set->splits[i]));
+        free(images.paths.items);
+        free(images.labels);
         YK_TRY(status);
     }
     return YK_OK;
 }
 
-/* Searches for a picture in the sub-folders of a folder. A picture in the folder itself does not
+/* Searches for an image in the sub-folders of a folder. An image in the folder itself does not
  * count when `depth` is 0: it has no class. */
-static bool has_picture(const char *folder, int depth, int *entries, struct yk_arena *arena)
+static bool has_image(const char *folder, int depth, int *entries, struct yk_arena *arena)
 {
     bool found = false;
     DIR *stream = opendir(folder);
@@ -241,12 +240,12 @@ static bool has_picture(const char *folder, int depth, int *entries, struct yk_a
         if (entry->d_name[0] == '.') {
             continue;
         }
-        if (depth > 0 && is_picture(entry->d_name)) {
+        if (depth > 0 && is_image(entry->d_name)) {
             found = true;
         } else if (depth < DETECT_DEPTH && entry->d_type != DT_REG &&
                    yk_folder_join_path(folder, entry->d_name, arena, &path) == YK_OK &&
                    yk_folder_exists(path)) {
-            found = has_picture(path, depth + 1, entries, arena);
+            found = has_image(path, depth + 1, entries, arena);
         }
     }
     if (stream) {
@@ -262,7 +261,7 @@ bool yk_image_folder_detect(const char *path)
     if (!yk_folder_exists(path) || yk_arena_create(&arena) != YK_OK) {
         return false;
     }
-    const bool found = has_picture(path, 0, &entries, arena);
+    const bool found = has_image(path, 0, &entries, arena);
     yk_arena_destroy(arena);
     return found;
 }

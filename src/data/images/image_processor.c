@@ -145,7 +145,7 @@ static yk_status read_size(const struct yk_json *node, const char *key, bool num
     return YK_OK;
 }
 
-/* ConvNeXT: below WARPED_EDGE, the picture is resized to size / crop_pct, and cropped. */
+/* ConvNeXT: below WARPED_EDGE, the image is resized to size / crop_pct, and cropped. */
 static yk_status apply_crop_fraction(const struct yk_json *root, struct size *size, bool *crop,
                                      struct size *crop_size)
 {
@@ -161,7 +161,7 @@ static yk_status apply_crop_fraction(const struct yk_json *root, struct size *si
         size->height = size->width = (int64_t)((double)size->height / fraction);
     }
     if (size->height > YK_IMAGE_PROCESSOR_MAX_SIDE) {
-        return yk_fail(YK_ERROR_INPUT, "\"crop_pct\" makes pictures of more than %d pixels",
+        return yk_fail(YK_ERROR_INPUT, "\"crop_pct\" makes images of more than %d pixels",
                        YK_IMAGE_PROCESSOR_MAX_SIDE);
     }
     return YK_OK;
@@ -197,7 +197,7 @@ static yk_status read_geometry(const struct yk_json *root, const struct processo
     const struct size *final = crop ? &crop_size : &size;
     if (known && (final->height != processor->height || final->width != processor->width)) {
         return yk_fail(YK_ERROR_INPUT,
-                       "it makes pictures of %" PRId64 " × %" PRId64 " pixels, but the model takes "
+                       "it makes images of %" PRId64 " × %" PRId64 " pixels, but the model takes "
                        "%" PRId64 " × %" PRId64 ": make \"%s\" and the model's image_size equal",
                        final->width, final->height, processor->width, processor->height,
                        crop ? "crop_size" : "size");

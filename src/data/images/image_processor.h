@@ -1,5 +1,5 @@
 /*
- * Image processor: how the pictures of a dataset become the input of a model. The names are those
+ * Image processor: how the images of a dataset become the input of a model. The names are those
  * of Hugging Face's preprocessor_config.json.
  *
  * Evaluation: resize, then crop from the centre. Training: if there is augmentation, it replaces
@@ -41,16 +41,16 @@ enum yk_image_resize {
     YK_IMAGE_RESIZE_SHORTEST_EDGE, /* the shorter side becomes resize_height; the ratio stays */
 };
 
-/* Random changes of training pictures. {0} means: none. */
+/* Random changes of training images. {0} means: none. */
 struct yk_image_augmentation {
     /* Crop a part of random area and ratio and resize it to the size of the model, instead of
-     * resizing and cropping the whole picture (Szegedy et al., 2014). The area is a fraction from
-     * min_area to max_area of the picture, width / height is from min_ratio to max_ratio.
+     * resizing and cropping the whole image (Szegedy et al., 2014). The area is a fraction from
+     * min_area to max_area of the image, width / height is from min_ratio to max_ratio.
      * max_area = 0 means: none. */
     double min_area, max_area;
     double min_ratio, max_ratio;
 
-    int64_t padding;         /* add so many black pixels at each side of the resized picture, then
+    int64_t padding;         /* add so many black pixels at each side of the resized image, then
                                 crop a random part of the former size; 0 means: none */
     double flip_probability; /* mirror left and right */
 };
@@ -80,7 +80,7 @@ struct yk_image_processor yk_image_processor_make(int64_t channels, int64_t heig
 /* Reads the settings of a model's folder: preprocessor_config.json or, without it, the image
  * processor of processor_config.json. `*processor` holds the settings of the model's size
  * (yk_image_processor_make()); they stay if the folder has neither file. Fails if the settings
- * make pictures of another size. */
+ * make images of another size. */
 yk_status yk_image_processor_read_folder(const char *folder,
                                          struct yk_image_processor *processor) YK_MUST_USE;
 
@@ -105,7 +105,7 @@ yk_status yk_image_processor_parse_augmentation(const char *list,
 yk_status yk_image_processor_to_json(const struct yk_image_processor *processor,
                                      struct yk_text *out) YK_MUST_USE;
 
-/* Returns the bytes of one picture as the model reads it: channels · height · width. */
+/* Returns the bytes of one image as the model reads it: channels · height · width. */
 int64_t yk_image_processor_bytes(const struct yk_image_processor *processor);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * Image resize: scales a picture in the way of Pillow's Image.resize(), to the bit.
+ * Image resize: scales an image in the way of Pillow's Image.resize(), to the bit.
  *
  * Each output pixel is a weighted mean of input pixels under a filter whose width grows with the
- * scale, so that a smaller picture has no aliasing. Rows are scaled first, then columns; between
+ * scale, so that a smaller image has no aliasing. Rows are scaled first, then columns; between
  * the two, pixels are rounded to bytes. Weights are fixed-point numbers of 22 bits.
  */
 #ifndef YK_DATA_IMAGES_IMAGE_RESIZE_H
@@ -27,7 +27,7 @@ struct yk_image_resize_request {
     enum yk_image_filter filter;
 };
 
-/* Writes the window of the scaled picture to `out`, (window.height, window.width, channels). */
+/* Writes the window of the scaled image to `out`, (window.height, window.width, channels). */
 yk_status yk_image_resize_to(const struct yk_image *image,
                              const struct yk_image_resize_request *request,
                              uint8_t *out) YK_MUST_USE;

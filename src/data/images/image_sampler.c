@@ -27,14 +27,14 @@ struct image_sampler {
     struct yk_image_sampler_request request;
 };
 
-/* The key of an epoch's order; each picture of the epoch has its own random numbers under it. */
+/* The key of an epoch's order; each image of the epoch has its own random numbers under it. */
 static uint64_t key_of(const struct image_sampler *sampler, int64_t number)
 {
     const uint64_t epoch = (uint64_t)(number / sampler->request.count);
     return yk_sampler_hash_seed_and_number(sampler->request.options.seed, epoch);
 }
 
-/* The picture of the split that is `ahead` places after sample `number` in its epoch. */
+/* The image of the split that is `ahead` places after sample `number` in its epoch. */
 static int64_t item_of(const struct image_sampler *sampler, int64_t number, int64_t ahead)
 {
     const struct yk_image_sampler_request *request = &sampler->request;
@@ -61,7 +61,7 @@ static yk_status read_item(const struct image_sampler *sampler, int64_t number, 
     return split->paths ? yk_status_prefix_message(status, split->paths[item]) : status;
 }
 
-/* Notes a faulty picture, and says so the first time. */
+/* Notes a faulty image, and says so the first time. */
 static void note_fault(struct yk_image_faults *faults, int64_t item)
 {
     if (atomic_exchange(&faults->known[item], 1) == 0) {
@@ -70,7 +70,7 @@ static void note_fault(struct yk_image_faults *faults, int64_t item)
     }
 }
 
-/* Reads a picture unless it is known to be faulty; a failure that is no fault of the picture is
+/* Reads an image unless it is known to be faulty; a failure that is no fault of the image is
  * passed on. */
 static yk_status try_item(const struct image_sampler *sampler, int64_t number, int64_t item,
                           uint8_t *pixels, bool *out_good)
@@ -106,15 +106,15 @@ static yk_status fetch_image(const struct image_sampler *sampler, int64_t number
     }
     if (!sequential) {
         return yk_fail(YK_ERROR_INPUT,
-                       "%" PRId64 " pictures in a row cannot be decoded, the last of them %s",
-                       tries, request->split->paths[item_of(sampler, number, tries - 1)]);
+                       "%" PRId64 " images in a row cannot be decoded, the last of them %s", tries,
+                       request->split->paths[item_of(sampler, number, tries - 1)]);
     }
     memset(pixels, 0, (size_t)sampler->base.pixel_bytes);
     *label = YK_SAMPLER_NO_TARGET;
     return YK_OK;
 }
 
-/* A slice that several threads fetch. Each takes the next picture that none has taken. */
+/* A slice that several threads fetch. Each takes the next image that none has taken. */
 struct shared_slice {
     const struct image_sampler *sampler;
     int64_t first;
@@ -124,12 +124,12 @@ struct shared_slice {
     atomic_llong next;
     atomic_bool stopped;
     pthread_mutex_t mutex; /* guards the members below */
-    int64_t failed;        /* index of the first picture that failed, if status is a failure */
+    int64_t failed;        /* index of the first image that failed, if status is a failure */
     yk_status status;
     char *message;
 };
 
-/* Keeps the failure of the first picture: those before it were taken before it, so the message does
+/* Keeps the failure of the first image: those before it were taken before it, so the message does
  * not depend on the threads. */
 static void note_failure(struct shared_slice *slice, int64_t index, yk_status status)
 {

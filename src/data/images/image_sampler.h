@@ -1,16 +1,16 @@
 /*
- * Image sampler: a sample is one picture of an image set and its class (data/sampler.h).
+ * Image sampler: a sample is one image of an image set and its class (data/sampler.h).
  *
- * In training, every epoch has its own order, in which each picture occurs exactly once, and each
- * picture is augmented. The seed and the sample number determine both. If sequential, pictures come
+ * In training, every epoch has its own order, in which each image occurs exactly once, and each
+ * image is augmented. The seed and the sample number determine both. If sequential, images come
  * in the order of the list, and are not augmented.
  *
- * The pictures of a slice are decoded by several threads, up to one for each core that the calling
+ * The images of a slice are decoded by several threads, up to one for each core that the calling
  * thread may use. The result does not depend on their number.
  *
- * A picture that cannot be decoded is an error: of the header of a file when the sampler is
- * created, of its pixels when they are fetched. If faulty pictures are skipped, training takes the
- * next picture in the order of the epoch instead, and a sequential sampler returns a black picture
+ * An image that cannot be decoded is an error: of the header of a file when the sampler is
+ * created, of its pixels when they are fetched. If faulty images are skipped, training takes the
+ * next image in the order of the epoch instead, and a sequential sampler returns a black image
  * without a target.
  */
 #ifndef YK_DATA_IMAGES_IMAGE_SAMPLER_H
@@ -22,18 +22,18 @@
 
 #include <stdatomic.h>
 
-/* The pictures of a split that turned out to be faulty. */
+/* The images of a split that turned out to be faulty. */
 struct yk_image_faults {
-    atomic_uchar *known; /* (number of pictures of the split) */
+    atomic_uchar *known; /* (number of images of the split) */
     atomic_llong count;
 };
 
 struct yk_image_sampler_request {
     const struct yk_image_split *split;
-    const int64_t *items; /* (count) pictures of the split that are sampled */
+    const int64_t *items; /* (count) images of the split that are sampled */
     int64_t count;        /* at least 1 */
     const struct yk_image_processor *processor;
-    struct yk_image_faults *faults; /* NULL means: a faulty picture is an error */
+    struct yk_image_faults *faults; /* NULL means: a faulty image is an error */
     struct yk_sampler_options options;
 };
 

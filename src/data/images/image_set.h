@@ -1,8 +1,8 @@
 /*
- * Image set: pictures and their classes, in up to three splits. The source is one of
+ * Image set: images and their classes, in up to three splits. The source is one of
  *
  *   folder tree   FOLDER/CLASS/…: each sub-folder is a class, as in torchvision's ImageFolder.
- *                 Pictures are the PNG and JPEG files in it and below it. FOLDER may have the
+ *                 Images are the PNG and JPEG files in it and below it. FOLDER may have the
  *                 splits train, val and test as sub-folders, whose sub-folders are the classes.
  *   CIFAR         a folder with data_batch_1.bin …, test_batch.bin (CIFAR-10) or train.bin and
  *                 test.bin (CIFAR-100, fine labels), or one of these files
@@ -10,10 +10,10 @@
  *                 (MNIST), or one file of images; idx4 has colours as its last dimension. Files may
  *                 be compressed (.gz).
  *
- * Without splits, all pictures are training pictures. Classes of folders are sorted by name; those
+ * Without splits, all images are training images. Classes of folders are sorted by name; those
  * of CIFAR and IDX have the numbers of the files.
  *
- * The pictures of folders are opened and decoded when they are read, and may be broken. Those of
+ * The images of folders are opened and decoded when they are read, and may be broken. Those of
  * CIFAR and IDX are in memory. A set is immutable: any number of threads may use it.
  */
 #ifndef YK_DATA_IMAGES_IMAGE_SET_H
@@ -33,7 +33,7 @@ enum yk_image_split_kind {
     YK_IMAGE_SPLIT_COUNT
 };
 
-/* Pictures of one split. Either each is a file, or all are equally large records in memory. */
+/* Images of one split. Either each is a file, or all are equally large records in memory. */
 struct yk_image_split {
     int64_t count;
     int32_t *labels; /* (count) numbers in `class_names`, or as yk_image_set_renumber_classes() set
@@ -67,11 +67,11 @@ void yk_image_set_close(struct yk_image_set *set);
 
 /* Changes the labels to the numbers that the classes have in `names`, such as the classes of a
  * model, where each must occur once. `unknown` begins the message about a class that does not, such
- * as "vit-tiny has no class". Nobody may read pictures meanwhile. */
+ * as "vit-tiny has no class". Nobody may read images meanwhile. */
 yk_status yk_image_set_renumber_classes(struct yk_image_set *set, const char *const *names,
                                         int64_t count, const char *unknown) YK_MUST_USE;
 
-/* Reads a picture with `channels` (1 or 3). Any thread may call it. */
+/* Reads an image with `channels` (1 or 3). Any thread may call it. */
 yk_status yk_image_set_read(const struct yk_image_split *split, int64_t index, int64_t channels,
                             struct yk_image *out) YK_MUST_USE;
 

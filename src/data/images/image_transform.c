@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    CROP_TRIES = 10 /* for a random crop that lies inside the picture */
+    CROP_TRIES = 10 /* for a random crop that lies inside the image */
 };
 
 static double uniform_between(struct yk_random *random, double low, double high)
@@ -60,7 +60,7 @@ static struct yk_image_rectangle random_part(const struct yk_image *image,
     return middle(image, augmentation);
 }
 
-/* The size of the whole resized picture. */
+/* The size of the whole resized image. */
 static void resized_size(const struct yk_image_processor *processor, const struct yk_image *image,
                          int64_t *out_height, int64_t *out_width)
 {
@@ -93,13 +93,13 @@ static yk_status check_size(const struct yk_image_processor *processor,
     const bool cropped = processor->center_crop;
     if (width > YK_IMAGE_MAX_PIXELS / height) {
         return yk_fail(YK_ERROR_INPUT,
-                       "a picture of %" PRId64 " × %" PRId64 " pixels would become one of %" PRId64
+                       "an image of %" PRId64 " × %" PRId64 " pixels would become one of %" PRId64
                        " × %" PRId64 ", which is too large",
                        image->width, image->height, width, height);
     }
     if (!cropped && (height != processor->height || width != processor->width)) {
         return yk_fail(YK_ERROR_INPUT,
-                       "a picture of %" PRId64 " × %" PRId64 " pixels becomes one of %" PRId64
+                       "an image of %" PRId64 " × %" PRId64 " pixels becomes one of %" PRId64
                        " × %" PRId64 ", but the model takes %" PRId64 " × %" PRId64
                        ": let preprocessor_config.json resize or crop it",
                        image->width, image->height, width, height, processor->width,
@@ -144,7 +144,7 @@ static yk_status resize_and_crop(const struct yk_image_processor *processor,
     return YK_OK;
 }
 
-/* How far a picture moves when it is padded and cropped again. */
+/* How far an image moves when it is padded and cropped again. */
 struct shift {
     int64_t down;
     int64_t right;

@@ -13,7 +13,7 @@ enum {
     MAX_SCANS = 100 /* of a progressive file; usual ones have about 10 */
 };
 
-/* Each scan takes the time of a whole picture, however few bytes it has: so many pixels in all. */
+/* Each scan takes the time of a whole image, however few bytes it has: so many pixels in all. */
 #define MAX_SCANNED_PIXELS (24 * YK_IMAGE_MAX_PIXELS)
 
 /* libjpeg reports a failure by a callback that must not return: what must be freed then lies here,
@@ -49,7 +49,7 @@ static void fail(j_common_ptr jpeg)
     fail_with(decoder, message);
 }
 
-/* Warnings, such as of bytes that do not belong to the picture, are no failures. */
+/* Warnings, such as of bytes that do not belong to the image, are no failures. */
 static void ignore_message(j_common_ptr jpeg, int level)
 {
     (void)jpeg;

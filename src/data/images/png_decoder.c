@@ -100,7 +100,7 @@ static void look_up_palette(const struct decoder *decoder)
     }
 }
 
-/* Most pictures are decoded to where they belong; others become samples first, which `finish` makes
+/* Most images are decoded to where they belong; others become samples first, which `finish` makes
  * pixels of. */
 static yk_status allocate(struct decoder *decoder, int colour)
 {

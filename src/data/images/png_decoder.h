@@ -21,7 +21,7 @@ bool yk_png_decoder_recognize(const uint8_t *bytes, size_t length);
 yk_status yk_png_decoder_decode(const uint8_t *bytes, size_t length,
                                 struct yk_image *out) YK_MUST_USE;
 
-/* Checks the header in the first bytes of a file: that it can be read, and the size of the picture.
+/* Checks the header in the first bytes of a file: that it can be read, and the size of the image.
  * If the header is longer than these bytes, what follows is not checked. `whole` means: the bytes
  * are the whole file, so that a header that is cut off is an error. */
 yk_status yk_png_decoder_check_header(const uint8_t *bytes, size_t length, bool whole) YK_MUST_USE;

@@ -216,7 +216,7 @@ static const char *task_of(const struct yk_model_config *config)
     return config->masked_head || config->classifier ? NULL : "CAUSAL_LM";
 }
 
-/* A regular expression for the adapted modules. Of a model of text and pictures it names the
+/* A regular expression for the adapted modules. Of a model of text and images it names the
  * language model, as the other part has modules of the same names. */
 static void write_expression(const struct yk_model_config *config, const struct targets *targets,
                              struct yk_json_writer *json)
