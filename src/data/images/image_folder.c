@@ -156,7 +156,7 @@ static yk_status add_class(const char *folder, int32_t label, struct yk_arena *a
                            struct found_images *images)
 {
     struct yk_file_list files = {0};
-    YK_TRY(yk_file_list_read_folder(folder, arena, &files));
+    YK_TRY(yk_file_list_read_data_folder(folder, arena, &files));
     for (int32_t i = 0; i < files.count; i++) {
         if (is_image(files.paths[i])) {
             YK_TRY_GROW_ARRAY(images->labels, images->label_capacity, images->paths.count);
