@@ -8,9 +8,8 @@
 #include <string.h>
 
 enum {
-    MAX_SIDE = 1 << 20,        /* a row of this length is still small */
-    MAX_CHUNKS = 1000,         /* of text and the like */
-    MAX_CHUNK_BYTES = 8 << 20, /* of any chunk but the pixels */
+    MAX_SIDE = 1 << 20,          /* a row of this length is still small */
+    MAX_SURPLUS_BYTES = 1 << 16, /* of compressed data that are read after the last row */
     PALETTE_COLOURS = 256,
     MESSAGE_BYTES = 200
 };
@@ -23,6 +22,7 @@ struct decoder {
     const uint8_t *bytes;
     size_t length;
     size_t used;
+    size_t surplus; /* bytes that were read after the last row */
     bool exhausted; /* more bytes were needed than there are */
     struct yk_image image;
     uint8_t *samples; /* (height, width) what libpng decodes, if it is not yet the pixels */
@@ -52,9 +52,23 @@ static void ignore_warning(png_structp png, png_const_charp message)
     (void)message;
 }
 
+/* Whether all rows are decoded. Interlaced images have seven passes. */
+static bool has_rows(const struct decoder *decoder)
+{
+    return decoder->rows && (png_get_current_pass_number(decoder->png) >= 7 ||
+                             png_get_current_row_number(decoder->png) >=
+                                 png_get_image_height(decoder->png, decoder->info));
+}
+
+/* libpng decompresses what follows the last row to its end, which could be a thousand times the
+ * file. */
 static void read_bytes(png_structp png, png_bytep out, size_t count)
 {
     struct decoder *decoder = png_get_io_ptr(png);
+    decoder->surplus += has_rows(decoder) ? count : 0;
+    if (decoder->surplus > MAX_SURPLUS_BYTES) {
+        png_error(png, "more data follow its last row");
+    }
     if (count > decoder->length - decoder->used) {
         decoder->exhausted = true;
         png_error(png, "the file is cut off");
@@ -126,8 +140,9 @@ static yk_status allocate(struct decoder *decoder, int colour)
 static void read_header(struct decoder *decoder)
 {
     png_set_user_limits(decoder->png, MAX_SIDE, MAX_SIDE);
-    png_set_chunk_cache_max(decoder->png, MAX_CHUNKS);
-    png_set_chunk_malloc_max(decoder->png, MAX_CHUNK_BYTES);
+    /* Texts, profiles and the like are passed over: libpng would allocate the length that each says
+     * it has. */
+    png_set_keep_unknown_chunks(decoder->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
     png_set_read_fn(decoder->png, decoder, read_bytes);
     png_read_info(decoder->png, decoder->info);
 }
