@@ -163,6 +163,41 @@ static void models_with_impossible_tokens_end_with_a_sentence(void **state)
                    "not a SentencePiece model: treat_whitespace_as_suffix is not supported");
 }
 
+static void add_varint(struct yk_text *out, int number)
+{
+    for (; number >= 128; number >>= 7) {
+        yk_text_add_bytes(out, &(char){(char)(number | 0x80)}, 1);
+    }
+    yk_text_add_bytes(out, &(char){(char)number}, 1);
+}
+
+/* Of n pieces "a", "aa", … each is a merge of any two shorter ones: n³/3 bytes in all. */
+static void too_many_merges_end_with_a_sentence(void **state)
+{
+    enum {
+        PIECES = 600
+    };
+    struct yk_tokenizer *tokenizer = NULL;
+    struct yk_text bytes = {0};
+    char message[512];
+    (void)state;
+    yk_text_add_bytes(&bytes, UNKNOWN, sizeof UNKNOWN - 1);
+    for (int length = 1; length <= PIECES; length++) {
+        const int coded = length < 128 ? 1 : 2; /* bytes of a number below 2¹⁴ */
+        const int all = 1 + coded + length;
+        yk_text_add(&bytes, "\012");
+        add_varint(&bytes, all);
+        yk_text_add(&bytes, "\012");
+        add_varint(&bytes, length);
+        yk_text_add_repeated(&bytes, "a", (size_t)length);
+    }
+    yk_text_add(&bytes, "\x12\x02\x18\x02"); /* the kind of model: BPE */
+    const char *path = support_scratch_write("tokenizer.model", bytes.bytes, bytes.length);
+    (void)snprintf(message, sizeof message, "%s: its pieces are too long to find the merges", path);
+    assert_fails(yk_tokenizer_open(path, &tokenizer), YK_ERROR_INPUT, message);
+    yk_text_free(&bytes);
+}
+
 /* A model of the class in the folder of the test is refused; `advice` ends the message. */
 static void assert_class_refused(const char *class_name, const char *file, const char *advice)
 {
@@ -241,6 +276,8 @@ int main(void)
                                         support_scratch_drop),
         cmocka_unit_test_setup_teardown(models_with_impossible_tokens_end_with_a_sentence,
                                         support_scratch_make, support_scratch_drop),
+        cmocka_unit_test_setup_teardown(too_many_merges_end_with_a_sentence, support_scratch_make,
+                                        support_scratch_drop),
         cmocka_unit_test_setup_teardown(classes_with_ids_of_their_own_are_refused,
                                         support_scratch_make, support_scratch_drop),
         cmocka_unit_test_setup_teardown(a_length_beyond_64_bits_in_a_config_is_read,

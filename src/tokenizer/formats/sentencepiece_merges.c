@@ -8,6 +8,13 @@
 /* The bytes that are looked up for all halves: about a second. Gemma's 256,000 pieces take a
  * hundredth of it. */
 #define MAX_BYTES (UINT64_C(1) << 31)
+/* The bytes of all merges that are found; Gemma's have a fifth of it. */
+#define MAX_MERGE_BYTES (UINT64_C(1) << 25)
+
+static yk_status fail_too_long(void)
+{
+    return yk_fail(YK_ERROR_INPUT, "its pieces are too long to find the merges");
+}
 
 void yk_sentencepiece_merges_free(struct yk_sentencepiece_merges *merges)
 {
@@ -30,7 +37,7 @@ static bool is_half(const struct yk_sentencepiece_model *model,
 }
 
 static yk_status add_halves(const struct yk_sentencepiece_model *model, int32_t id,
-                            const struct yk_token_map *vocabulary,
+                            const struct yk_token_map *vocabulary, uint64_t *bytes,
                             struct yk_sentencepiece_merges *out)
 {
     const struct yk_sentencepiece *token = &model->tokens[id];
@@ -39,6 +46,10 @@ static yk_status add_halves(const struct yk_sentencepiece_model *model, int32_t 
         if (inside || !is_half(model, vocabulary, token->text, left) ||
             !is_half(model, vocabulary, token->text + left, token->length - left)) {
             continue;
+        }
+        *bytes += token->length;
+        if (*bytes > MAX_MERGE_BYTES) {
+            return fail_too_long();
         }
         YK_TRY_GROW_ARRAY(out->items, out->capacity, out->count);
         out->items[out->count++] = (struct yk_sentencepiece_merge){token->score, id, left};
@@ -65,14 +76,15 @@ yk_status yk_sentencepiece_merges_find(const struct yk_sentencepiece_model *mode
                                        struct yk_sentencepiece_merges *out)
 {
     uint64_t bytes = 0;
+    uint64_t merge_bytes = 0;
     for (int32_t i = 0; i < model->count; i++) {
         const uint64_t length = model->tokens[i].length;
         bytes += length < UINT32_MAX ? length * length : MAX_BYTES;
         if (bytes > MAX_BYTES) {
-            return yk_fail(YK_ERROR_INPUT, "its pieces are too long to find the merges");
+            return fail_too_long();
         }
         if (is_in_texts(&model->tokens[i])) {
-            YK_TRY(add_halves(model, i, vocabulary, out));
+            YK_TRY(add_halves(model, i, vocabulary, &merge_bytes, out));
         }
     }
     if (out->count > 0) {
