@@ -2,6 +2,7 @@
 
 #include "base/nearest_name.h"
 #include "base/number.h"
+#include "base/system.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -9,6 +10,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+enum {
+    LONG_TEXT_BYTES = 16 << 20, /* from here on, the memory of the values is estimated */
+    VALUE_BYTES = 64            /* of memory for each comma and each opening bracket */
+};
 
 /* struct yk_json is never defined: a node is a json_t, so that no other file depends on the JSON
  * library. */
@@ -40,10 +46,30 @@ static const char *fault_of(json_error_t *error)
     }
 }
 
+/* Fails if the values of a text may take more than half of the free memory. */
+static yk_status check_memory(const char *bytes, size_t length)
+{
+    const double most = yk_system_free_memory_bytes() / 2;
+    double values = 1;
+    if (length < LONG_TEXT_BYTES || most <= 0) {
+        return YK_OK;
+    }
+    for (size_t i = 0; i < length; i++) {
+        values += bytes[i] == ',' || bytes[i] == '[' || bytes[i] == '{';
+    }
+    return values * VALUE_BYTES <= most
+               ? YK_OK
+               : yk_fail(YK_ERROR_INPUT,
+                         "up to %.0f values of JSON in one piece may need more than half of the "
+                         "free memory; divide it",
+                         values);
+}
+
 static yk_status parse(const char *bytes, size_t length, size_t flags, struct yk_json **out,
                        enum json_error_code *code)
 {
     json_error_t error;
+    YK_TRY(check_memory(bytes, length));
     json_t *root = json_loadb(bytes, length, flags, &error);
     if (root) {
         *out = (struct yk_json *)root;

@@ -1,6 +1,7 @@
 #include "support/support.h"
 
 #include "base/json.h"
+#include "base/system.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -187,6 +188,23 @@ static void endless_nesting_is_refused(void **state)
     free(text);
 }
 
+/* A list of as many numbers as would take half of the free memory. */
+static void more_values_than_memory_holds_are_refused(void **state)
+{
+    (void)state;
+    const size_t count = (size_t)(yk_system_free_memory_bytes() / 2 / 64) + 2;
+    char *text = count < (size_t)1 << 31 ? malloc(count) : NULL;
+    if (!text) {
+        skip();
+    }
+    memset(text, ',', count);
+    text[0] = '[';
+    struct yk_json *root = NULL;
+    assert_int_equal(yk_json_parse(text, count, &root), YK_ERROR_INPUT);
+    assert_non_null(strstr(yk_status_message(), "may need more than half of the free memory"));
+    free(text);
+}
+
 static void an_unknown_key_comes_with_a_suggestion(void **state)
 {
     (void)state;
@@ -216,6 +234,7 @@ int main(void)
         cmocka_unit_test(a_fault_is_reported_with_line_and_column),
         cmocka_unit_test(zeros_and_broken_utf8_are_refused),
         cmocka_unit_test(endless_nesting_is_refused),
+        cmocka_unit_test(more_values_than_memory_holds_are_refused),
         cmocka_unit_test(an_unknown_key_comes_with_a_suggestion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
