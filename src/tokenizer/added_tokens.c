@@ -11,7 +11,8 @@
 #include <string.h>
 
 enum {
-    SHOWN_BYTES = 60 /* the longest part of a name in messages */
+    MAX_CONTENT_BYTES = 1024, /* each place of a text takes time for each byte of the longest */
+    SHOWN_BYTES = 60          /* the longest part of a name in messages */
 };
 
 struct added {
@@ -109,6 +110,10 @@ static yk_status read_item(const struct yk_json *node, const struct yk_token_map
     }
     if (name[0] == '\0') {
         return YK_OK;
+    }
+    if (strlen(name) > MAX_CONTENT_BYTES) {
+        return yk_fail(YK_ERROR_INPUT, "\"content\" has %zu bytes; at most %d are known",
+                       strlen(name), MAX_CONTENT_BYTES);
     }
     YK_TRY(yk_json_get_integer(node, "id", 0, INT32_MAX, &id));
     YK_TRY(yk_json_get_bool(node, "special", &added.special));

@@ -104,6 +104,13 @@ static const struct yk_token_pattern *longest(const struct yk_token_matcher *mat
         if (depth == length) {
             break;
         }
+        /* Long names are compared at once when no other is left. */
+        if (last - first == 1) {
+            const struct yk_token_pattern *only = &matcher->names[first];
+            const bool found = only->length <= length &&
+                               memcmp(only->bytes + depth, text + depth, only->length - depth) == 0;
+            return found ? only : best;
+        }
         const int byte = (unsigned char)text[depth];
         first = seek(matcher, first, last, depth, byte);
         last = seek(matcher, first, last, depth, byte + 1);

@@ -66,10 +66,30 @@ static void white_space_between_two_tokens_is_stripped_once(void **state)
     yk_json_destroy(root);
 }
 
+static void a_token_too_long_for_any_text_is_refused(void **state)
+{
+    struct yk_json *root = NULL;
+    struct yk_token_map *map = NULL;
+    struct yk_added_tokens *tokens = NULL;
+    struct yk_text list = {0};
+    (void)state;
+    yk_text_add(&list, "[{\"id\": 0, \"content\": \"");
+    yk_text_add_repeated(&list, "x", 1025);
+    yk_text_add(&list, "\"}]");
+    assert_ok(yk_json_parse(list.bytes, list.length, &root));
+    assert_ok(yk_token_map_create(&map));
+    assert_fails(yk_added_tokens_from_json(root, map, NULL, &tokens), YK_ERROR_INPUT,
+                 "added_tokens: \"content\" has 1025 bytes; at most 1024 are known");
+    yk_token_map_destroy(map);
+    yk_json_destroy(root);
+    yk_text_free(&list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(white_space_between_two_tokens_is_stripped_once),
+        cmocka_unit_test(a_token_too_long_for_any_text_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
