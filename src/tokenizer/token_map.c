@@ -116,3 +116,19 @@ int32_t yk_token_map_count(const struct yk_token_map *map)
 {
     return yk_name_index_count(map->tokens);
 }
+
+yk_status yk_token_map_measure_tokens(const struct yk_token_map *map, size_t most, size_t *longest)
+{
+    *longest = 0;
+    for (int32_t id = 0; id < map->limit; id++) {
+        size_t length = 0;
+        const char *token = yk_token_map_get_token(map, id, &length);
+        if (token && length > most) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "the token \"%.32s…\" has %zu bytes; at most %zu are known", token,
+                           length, most);
+        }
+        *longest = token && length > *longest ? length : *longest;
+    }
+    return YK_OK;
+}

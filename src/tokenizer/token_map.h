@@ -41,4 +41,8 @@ int32_t yk_token_map_id_limit(const struct yk_token_map *map);
  */
 int32_t yk_token_map_count(const struct yk_token_map *map);
 
+/* Sets `*longest` to the bytes of the longest token. Fails if they are more than `most`. */
+yk_status yk_token_map_measure_tokens(const struct yk_token_map *map, size_t most,
+                                      size_t *longest) YK_MUST_USE;
+
 #endif

@@ -12,6 +12,7 @@
 
 enum {
     BYTES = 256,
+    MAX_TOKEN_BYTES = 1024,
     MAX_WORD_BYTES = 1 << 24, /* limited, because each byte takes 24 bytes of memory */
     BYTES_BETWEEN_CHECKS = 1 << 14
 };
@@ -117,6 +118,7 @@ static yk_status read_unknown(const struct yk_json *model, int32_t count, struct
 static yk_status fill(const struct yk_json *model, struct yk_unigram *out)
 {
     const struct yk_json *fallback = yk_json_get_member(model, "byte_fallback");
+    size_t longest = 0;
     YK_TRY(read_scores(yk_json_get_member(model, "vocab"), out));
     YK_TRY(read_unknown(model, yk_token_map_id_limit(out->map), out));
     if (fallback && !yk_json_is_null(fallback)) {
@@ -127,6 +129,8 @@ static yk_status fill(const struct yk_json *model, struct yk_unigram *out)
         (void)snprintf(name, sizeof name, "<0x%02X>", (unsigned)byte);
         out->fallback[byte] = yk_token_map_find_id(out->map, name, strlen(name));
     }
+    /* Each place of a text takes time for each byte of the longest token that may begin there. */
+    YK_TRY(yk_token_map_measure_tokens(out->map, MAX_TOKEN_BYTES, &longest));
     return yk_token_trie_create(out->map, &out->trie);
 }
 

@@ -40,23 +40,6 @@ static yk_status read_words(const struct yk_json *model, const char *key, const 
                           yk_json_type_name(node));
 }
 
-static yk_status measure_tokens(struct yk_wordpiece *wordpiece)
-{
-    for (int32_t id = 0; id < yk_token_map_id_limit(wordpiece->map); id++) {
-        size_t length = 0;
-        const char *token = yk_token_map_get_token(wordpiece->map, id, &length);
-        if (token && length > MAX_TOKEN_BYTES) {
-            return yk_fail(YK_ERROR_INPUT,
-                           "the token \"%.32s…\" has %zu bytes; at most %d are known", token,
-                           length, MAX_TOKEN_BYTES);
-        }
-        if (token && length > wordpiece->longest) {
-            wordpiece->longest = length;
-        }
-    }
-    return YK_OK;
-}
-
 static yk_status fill(const struct yk_json *model, struct yk_wordpiece *out)
 {
     const char *unknown = NULL;
@@ -74,7 +57,7 @@ static yk_status fill(const struct yk_json *model, struct yk_wordpiece *out)
     }
     out->prefix = strdup(prefix);
     YK_TRY_ALLOCATED(out->prefix);
-    return measure_tokens(out);
+    return yk_token_map_measure_tokens(out->map, MAX_TOKEN_BYTES, &out->longest);
 }
 
 yk_status yk_wordpiece_from_json(const struct yk_json *model, const struct yk_token_map *map,

@@ -173,12 +173,25 @@ static void broken_models_are_refused(void **state)
            "\"unk_id\" must be a whole number from 0 to 0");
 }
 
+static void a_token_too_long_for_any_text_is_refused(void **state)
+{
+    struct yk_text json = {0};
+    (void)state;
+    yk_text_add(&json, "{\"vocab\": [[\"");
+    yk_text_add_repeated(&json, "x", 1025);
+    yk_text_add(&json, "\", 0]]}");
+    refuse(json.bytes, "the token \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\xe2\x80\xa6\" has 1025 "
+                       "bytes; at most 1024 are known");
+    yk_text_free(&json);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unknown_characters_are_one_token_or_bytes),
         cmocka_unit_test(no_other_tokens_have_a_larger_sum),
         cmocka_unit_test(broken_models_are_refused),
+        cmocka_unit_test(a_token_too_long_for_any_text_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
