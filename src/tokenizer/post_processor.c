@@ -9,8 +9,9 @@
 #include <string.h>
 
 enum {
-    MAX_DEPTH = 16,  /* of nested sequences */
-    SHOWN_BYTES = 60 /* of a name in messages */
+    MAX_DEPTH = 16,            /* of nested sequences */
+    MAX_SPECIAL_IDS = 1 << 16, /* on each side of a text */
+    SHOWN_BYTES = 60           /* of a name in messages */
 };
 
 void yk_post_processor_free(struct yk_post_processor *processor)
@@ -44,6 +45,10 @@ static yk_status add_special(const struct yk_json *template, const char *name, i
     for (size_t i = 0; i < yk_json_array_count(ids); i++) {
         int32_t id = 0;
         YK_TRY(read_id(yk_json_array_at(ids, i), limit, &id));
+        if (out->count == MAX_SPECIAL_IDS) {
+            return yk_fail(YK_ERROR_INPUT, "\"single\" adds more than %d ids to a side of a text",
+                           MAX_SPECIAL_IDS);
+        }
         yk_token_ids_add(out, id);
     }
     return yk_token_ids_status(out);

@@ -340,6 +340,26 @@ static void what_cannot_be_read_is_named(void **state)
     assert_null(tokenizer);
 }
 
+/* A token of n ids that is added n times would take n² of them. */
+static void special_tokens_beyond_any_text_are_refused(void **state)
+{
+    enum {
+        COUNT = 300
+    };
+    struct yk_text json = {0};
+    (void)state;
+    yk_text_addf(&json, "{" BYTE_LEVEL ", " MODEL ", \"post_processor\": "
+                        "{\"type\": \"TemplateProcessing\", \"single\": [");
+    yk_text_add_repeated(&json, "{\"SpecialToken\": {\"id\": \"x\"}}, ", COUNT);
+    yk_text_add(&json,
+                "{\"Sequence\": {\"id\": \"A\"}}], \"special_tokens\": {\"x\": {\"ids\": [3");
+    yk_text_add_repeated(&json, ", 3", COUNT - 1);
+    yk_text_add(&json, "]}}}}");
+    refuse(json.bytes,
+           "t.json: post_processor: \"single\" adds more than 65536 ids to a side of a text");
+    yk_text_free(&json);
+}
+
 static void parts_that_are_not_known_are_refused_by_name(void **state)
 {
     (void)state;
@@ -437,6 +457,7 @@ int main(void)
         cmocka_unit_test(the_last_of_added_tokens_with_one_name_counts),
         cmocka_unit_test(tokens_may_contain_zeros),
         cmocka_unit_test(special_tokens_are_added_around_a_text_where_asked_for),
+        cmocka_unit_test(special_tokens_beyond_any_text_are_refused),
         cmocka_unit_test_setup_teardown(a_folder_gives_its_tokenizer, support_scratch_make,
                                         support_scratch_drop),
         cmocka_unit_test_setup_teardown(what_cannot_be_read_is_named, support_scratch_make,
