@@ -9,6 +9,7 @@
 #include "cli/terminal_job.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum {
     MAX_BUFFERED_BYTES = 1 << 22,
@@ -167,11 +168,22 @@ struct conversations {
 static yk_status add_json_text(const struct yk_tokenize_chat_conversation *given,
                                struct yk_text *out)
 {
+    static const char delete = '\x7f'; /* JSON may contain it, but terminals show it otherwise */
     struct yk_json *node = yk_json_node_new_string(given->text, given->text_length);
     YK_TRY_ALLOCATED(node);
-    yk_json_node_append_text(node, out);
+    struct yk_text quoted = {0};
+    yk_json_node_append_text(node, &quoted);
     yk_json_destroy(node);
-    return YK_OK;
+    const char *rest = yk_text_chars(&quoted);
+    for (const char *found = strchr(rest, delete); found; found = strchr(rest, delete)) {
+        yk_text_add_bytes(out, rest, (size_t)(found - rest));
+        yk_text_add(out, "\\u007F");
+        rest = found + 1;
+    }
+    yk_text_add(out, rest);
+    const yk_status status = yk_text_status(&quoted);
+    yk_text_free(&quoted);
+    return status;
 }
 
 static void add_tokens_json(struct yk_json_writer *json,
