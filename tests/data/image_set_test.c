@@ -232,6 +232,43 @@ static void broken_files_of_cifar_are_refused(void **state)
     assert_false(yk_image_set_detect(support_scratch_path("tokens")));
 }
 
+static void a_batch_of_cifar_between_others_is_not_missing(void **state)
+{
+    (void)state;
+    const uint8_t label[] = {3};
+    write_cifar("data_batch_1.bin", 0, label, 1);
+    write_cifar("data_batch_2.bin", 0, label, 1);
+    write_cifar("data_batch_4.bin", 0, label, 1);
+    expect_refused(support_scratch_folder(),
+                   "has data_batch_4.bin, but not data_batch_3.bin, which comes before it");
+    /* A single batch needs no others. */
+    struct yk_image_set *set = open_set(support_scratch_path("data_batch_4.bin"));
+    assert_int_equal(set->splits[YK_IMAGE_SPLIT_TRAIN].count, 1);
+    yk_image_set_close(set);
+    write_cifar("data_batch_3.bin", 0, label, 1);
+    set = open_set(support_scratch_folder());
+    assert_int_equal(set->splits[YK_IMAGE_SPLIT_TRAIN].count, 4);
+    yk_image_set_close(set);
+}
+
+static void names_of_cifar_are_not_more_than_its_classes_and_none_is_left_out(void **state)
+{
+    (void)state;
+    write_cifar("data_batch_1.bin", 0, (const uint8_t[]){3}, 1);
+    support_scratch_write_text("batches.meta.txt", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\n");
+    expect_refused(support_scratch_folder(),
+                   "batches.meta.txt has more than 10 names, but CIFAR-10 has 10 classes");
+    support_scratch_write_text("batches.meta.txt", "a\nb\n\nd\ne\nf\ng\nh\ni\nj\n");
+    expect_refused(support_scratch_folder(),
+                   "batches.meta.txt: line 3 is blank, but names of classes follow");
+    support_scratch_write_text("batches.meta.txt", "a\r\nb\r\nc\nd\ne\nf\ng\nh\ni\nj\r\n\r\n\n");
+    struct yk_image_set *set = open_set(support_scratch_folder());
+    assert_string_equal(set->class_names[0], "a");
+    assert_string_equal(set->class_names[1], "b");
+    assert_string_equal(set->class_names[9], "j");
+    yk_image_set_close(set);
+}
+
 /* They are members of a config.json. */
 static void names_of_classes_are_different_and_utf_8(void **state)
 {
@@ -389,6 +426,8 @@ int main(void)
         scratch_test(cifar_10_is_read_from_its_batches),
         scratch_test(cifar_100_has_fine_labels),
         scratch_test(broken_files_of_cifar_are_refused),
+        scratch_test(a_batch_of_cifar_between_others_is_not_missing),
+        scratch_test(names_of_cifar_are_not_more_than_its_classes_and_none_is_left_out),
         scratch_test(names_of_classes_are_different_and_utf_8),
         scratch_test(idx_files_are_read_in_pairs),
         scratch_test(idx_files_with_four_dimensions_have_colours),

@@ -137,6 +137,25 @@ static yk_status list_files(const struct edition *edition, enum yk_image_split_k
     return YK_OK;
 }
 
+/* The first batches alone are a smaller set; a gap means that a file was lost. */
+static yk_status check_no_gap(const struct edition *edition, enum yk_image_split_kind kind,
+                              const char *folder)
+{
+    const char *missing = NULL;
+    for (int i = 0; edition->files[kind][i]; i++) {
+        const char *name = edition->files[kind][i];
+        if (!yk_folder_contains(folder, name)) {
+            missing = missing ? missing : name;
+        } else if (missing) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "%s has %s, but not %s, which comes before it; add the missing file, or "
+                           "name one batch instead of the folder",
+                           folder, name, missing);
+        }
+    }
+    return YK_OK;
+}
+
 static bool is_folder_of(const struct edition *edition, const char *folder, struct yk_arena *arena)
 {
     for (enum yk_image_split_kind s = 0; s < YK_IMAGE_SPLIT_COUNT; s++) {
@@ -208,25 +227,57 @@ static yk_status read_split(const struct edition *edition, const char *const *pa
     return status;
 }
 
+/* Reads one name a line into `names`, which has room for those of all classes. Without a line, the
+ * name of a class stays NULL; blank lines may only follow the last name. */
+static yk_status read_names(const struct edition *edition, const char *path, struct yk_arena *arena,
+                            const char **names)
+{
+    const char *line = NULL;
+    size_t length = 0;
+    bool blank = false;
+    YK_TRY(yk_file_read_document_to_arena(path, arena, &line, &length));
+    for (int64_t i = 0; *line; i++) {
+        line += strspn(line, "\t ");
+        const size_t name_length = strcspn(line, "\r\n");
+        if (name_length > 0 && blank) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "%s: line %" PRId64 " is blank, but names of classes follow; there must "
+                           "be one name a line",
+                           path, i);
+        }
+        if (name_length > 0 && i >= edition->classes) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "%s has more than %" PRId32 " names, but %s has %" PRId32
+                           " classes; there must be one name a line for each class",
+                           path, edition->classes, edition->name, edition->classes);
+        }
+        if (name_length > 0) {
+            names[i] = yk_arena_copy_text(arena, line, name_length);
+            YK_TRY_ALLOCATED(names[i]);
+        }
+        blank = name_length == 0;
+        line += name_length;
+        line += *line == '\r';
+        line += *line == '\n';
+    }
+    return YK_OK;
+}
+
 static yk_status name_classes(const struct edition *edition, const char *folder,
                               struct yk_image_set *set)
 {
     const char *path = NULL;
-    const char *line = "";
-    size_t length = 0;
     set->class_count = edition->classes;
     YK_TRY_NEW(set->arena, set->class_names, edition->classes);
     if (yk_folder_contains(folder, edition->names_file)) {
         YK_TRY(yk_folder_join_path(folder, edition->names_file, set->arena, &path));
-        YK_TRY(yk_file_read_document_to_arena(path, set->arena, &line, &length));
+        YK_TRY(read_names(edition, path, set->arena, set->class_names));
     }
     for (int32_t i = 0; i < edition->classes; i++) {
-        line += strspn(line, "\r\n\t ");
-        const size_t name_length = strcspn(line, "\r\n");
-        set->class_names[i] = name_length > 0 ? yk_arena_copy_text(set->arena, line, name_length)
-                                              : yk_arena_format(set->arena, "%" PRId32, i);
-        YK_TRY_ALLOCATED(set->class_names[i]);
-        line += name_length;
+        if (!set->class_names[i]) {
+            set->class_names[i] = yk_arena_format(set->arena, "%" PRId32, i);
+            YK_TRY_ALLOCATED(set->class_names[i]);
+        }
     }
     return YK_OK;
 }
@@ -256,6 +307,7 @@ yk_status yk_cifar_read(const char *path, struct yk_image_set *set)
     for (enum yk_image_split_kind s = 0; s < YK_IMAGE_SPLIT_COUNT; s++) {
         const char *paths[MAX_BATCHES];
         int count = 0;
+        YK_TRY(check_no_gap(edition, s, folder));
         YK_TRY(list_files(edition, s, folder, set->arena, paths, &count));
         YK_TRY(read_split(edition, paths, count, set->arena, &set->splits[s]));
     }

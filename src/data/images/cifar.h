@@ -2,7 +2,8 @@
  * CIFAR: reads the binary form of CIFAR-10 and CIFAR-100 (Krizhevsky, 2009) into a set
  * (data/images/image_set.h). A record is a label and 32 × 32 pixels as three planes, red, green and
  * blue; CIFAR-100 has a coarse label before the fine one, which counts. Names of classes are in
- * batches.meta.txt or fine_label_names.txt; without it, classes are numbers.
+ * batches.meta.txt or fine_label_names.txt, one a line; a class without a name is a number. Of the
+ * batches of CIFAR-10, the last ones may be missing, but none before another.
  */
 #ifndef YK_DATA_IMAGES_CIFAR_H
 #define YK_DATA_IMAGES_CIFAR_H
