@@ -47,19 +47,11 @@ struct joined {
     int32_t count;
 };
 
-/* Appends a file to the text. A file that is not text is an error if the user named it, and is
- * skipped if it is in a folder. */
+/* Appends a file to the text. It is an error if the file is not text. */
 static yk_status append_file(const char *path, bool by_name, struct joined *out)
 {
     struct yk_text *text = &out->text;
     const size_t start = text->length;
-    bool is_text = true;
-    if (!by_name) {
-        YK_TRY(yk_text_reader_is_text_file(path, &is_text));
-    }
-    if (!is_text) {
-        return YK_OK;
-    }
     YK_TRY(yk_file_read_training_data(path, text));
     const size_t length = text->length - start;
     const char *bytes = yk_text_chars(text) + start;
@@ -235,6 +227,9 @@ static yk_status fill(struct yk_corpus *corpus, const struct yk_corpus_request *
     }
     if (are_shards(&files)) {
         return open_shards(corpus, request, &files);
+    }
+    if (folder) {
+        YK_TRY(yk_text_reader_select_text_files(request->path, arena, &files));
     }
     return open_texts(corpus, request, &files, !folder, arena);
 }

@@ -1,7 +1,8 @@
 /*
  * Corpus: a sequence of tokens to train on. The path of a corpus is one of these:
  *   a text file      UTF-8 text; a tokenizer makes the tokens, or every character is a token
- *   a folder         the text files in it and in its subfolders, in the order of data/file_list.h
+ *   a folder         the text files in it and in its subfolders, in the order of data/file_list.h;
+ *                    a warning says which files are left out, because they are not text
  *   a .bin file      tokens in llm.c's format (data/token_shard.h)
  *   a folder in which all files are .bin files
  *                    the tokens of these files, in the order of data/file_list.h

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/input_stream.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "base/utf8.h"
@@ -218,32 +219,76 @@ int64_t yk_text_reader_get_position(const struct yk_text_reader *reader)
     return reader->passed + (int64_t)reader->returned;
 }
 
-static yk_status check(struct yk_text_reader *reader, bool *out)
+/* Reads the whole file. Sets `*any` to whether it is not empty, and `*valid` to whether it is
+ * UTF-8. */
+static yk_status check(struct yk_text_reader *reader, bool *any, bool *valid)
 {
     struct yk_text *held = &reader->held;
-    bool valid = true;
-    bool any = false;
-    while (valid && !reader->ended) {
+    *any = false;
+    *valid = true;
+    while (*valid && !reader->ended) {
         YK_TRY(fill(reader, BLOCK_BYTES));
         const size_t left = reader->ended ? 0 : unfinished(yk_text_chars(held), held->length);
         const size_t whole = held->length - left;
-        valid = yk_utf8_valid_prefix_length(yk_text_chars(held), whole) == whole;
-        any = any || whole > 0;
+        *valid = yk_utf8_valid_prefix_length(yk_text_chars(held), whole) == whole;
+        *any = *any || whole > 0;
         if (whole > 0) {
             memmove(held->bytes, held->bytes + whole, left);
             held->length = left;
         }
     }
-    *out = valid && any;
     return YK_OK;
 }
 
-yk_status yk_text_reader_is_text_file(const char *path, bool *out)
+static yk_status check_file(const char *path, bool *any, bool *valid)
 {
     const struct yk_chunk_boundary_rules anywhere = {0};
     struct yk_text_reader *reader = NULL;
     YK_TRY(yk_text_reader_open(path, &anywhere, BLOCK_BYTES, &reader));
-    const yk_status status = check(reader, out);
+    const yk_status status = check(reader, any, valid);
     yk_text_reader_close(reader);
     return status;
+}
+
+yk_status yk_text_reader_is_text_file(const char *path, bool *out)
+{
+    bool any = false;
+    bool valid = false;
+    YK_TRY(check_file(path, &any, &valid));
+    *out = any && valid;
+    return YK_OK;
+}
+
+static void warn_of_skipped(const char *folder, int32_t count, const char *first)
+{
+    if (count == 1) {
+        yk_log(YK_LOG_WARNING, "%s is left out: it is not UTF-8 text", first);
+    } else if (count > 1) {
+        yk_log(YK_LOG_WARNING,
+               "%" PRId32 " files in %s are left out: they are not UTF-8 text; the first one is %s",
+               count, folder, first);
+    }
+}
+
+yk_status yk_text_reader_select_text_files(const char *folder, struct yk_arena *arena,
+                                           struct yk_file_list *files)
+{
+    const char **texts = NULL;
+    const char *first_skipped = NULL;
+    int32_t count = 0;
+    int32_t skipped = 0;
+    YK_TRY_NEW(arena, texts, (size_t)files->count + 1);
+    for (int32_t i = 0; i < files->count; i++) {
+        bool any = false;
+        bool valid = false;
+        YK_TRY(check_file(files->paths[i], &any, &valid));
+        if (any && valid) {
+            texts[count++] = files->paths[i];
+        } else if (any) {
+            first_skipped = skipped++ == 0 ? files->paths[i] : first_skipped;
+        }
+    }
+    warn_of_skipped(folder, skipped, first_skipped);
+    *files = (struct yk_file_list){.paths = texts, .count = count};
+    return YK_OK;
 }

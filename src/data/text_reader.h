@@ -9,7 +9,9 @@
 #ifndef YK_DATA_TEXT_READER_H
 #define YK_DATA_TEXT_READER_H
 
+#include "base/arena.h"
 #include "base/status.h"
+#include "data/file_list.h"
 #include "tokenizer/chunk_boundary.h"
 
 #include <stdatomic.h>
@@ -44,5 +46,11 @@ int64_t yk_text_reader_get_position(const struct yk_text_reader *reader);
 
 /* Sets `*out` to whether the file is UTF-8 text and not empty. */
 yk_status yk_text_reader_is_text_file(const char *path, bool *out) YK_MUST_USE;
+
+/* Removes all files from the list of a folder that are not UTF-8 text, and logs a warning that says
+ * how many these are and names the first one. Also removes empty files, without a warning.
+ * Allocates the list in the arena. */
+yk_status yk_text_reader_select_text_files(const char *folder, struct yk_arena *arena,
+                                           struct yk_file_list *files) YK_MUST_USE;
 
 #endif

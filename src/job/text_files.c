@@ -35,12 +35,9 @@ static yk_status add_folder(struct collection *to, const char *folder, struct yk
     struct yk_file_list list = {0};
     const int32_t before = to->list.count;
     YK_TRY(yk_file_list_read_folder(folder, arena, &list));
+    YK_TRY(yk_text_reader_select_text_files(folder, arena, &list));
     for (int32_t i = 0; i < list.count; i++) {
-        bool text = false;
-        YK_TRY(yk_text_reader_is_text_file(list.paths[i], &text));
-        if (text) {
-            YK_TRY(add_path(to, list.paths[i], size_of(list.paths[i])));
-        }
+        YK_TRY(add_path(to, list.paths[i], size_of(list.paths[i])));
     }
     return to->list.count > before ? YK_OK : yk_fail(YK_ERROR_INPUT, "%s holds no text", folder);
 }

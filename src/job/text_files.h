@@ -1,7 +1,7 @@
 /*
  * Text files: reads text files and folders one after another, in chunks. In a folder, files that
- * are not text are skipped. A path that names a file directly must be a text file. The list of
- * files is allocated in an arena. Not thread-safe.
+ * are not text are skipped with a warning. A path that names a file directly must be a text file.
+ * The list of files is allocated in an arena. Not thread-safe.
  */
 #ifndef YK_JOB_TEXT_FILES_H
 #define YK_JOB_TEXT_FILES_H

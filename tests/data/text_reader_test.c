@@ -1,6 +1,7 @@
 #include "support/files/scratch.h"
 #include "support/support.h"
 
+#include "base/log.h"
 #include "base/text.h"
 #include "data/text_reader.h"
 
@@ -226,6 +227,48 @@ static void texts_are_distinguished_from_other_files(void **state)
     assert_fails(yk_text_reader_is_text_file(missing, &text), YK_ERROR_INPUT, message);
 }
 
+static void keep_warning(void *user, enum yk_log_level level, const char *line)
+{
+    assert_int_equal(level, YK_LOG_WARNING);
+    yk_text_addf(user, "%s\n", line);
+}
+
+/* Selects the texts of the scratch folder, and compares their number and the warning with
+ * `expected`. */
+static void assert_selected(int32_t count, const char *expected)
+{
+    const char *folder = support_scratch_folder();
+    struct yk_arena *arena = NULL;
+    struct yk_file_list files = {0};
+    struct yk_text warning = {0};
+    struct yk_text all = {0};
+    assert_ok(yk_arena_create(&arena));
+    assert_ok(yk_file_list_read_folder(folder, arena, &files));
+    yk_log_set_sink(keep_warning, &warning);
+    assert_ok(yk_text_reader_select_text_files(folder, arena, &files));
+    yk_log_set_sink(NULL, NULL);
+    yk_text_addf(&all, expected, folder, folder);
+    assert_string_equal(yk_text_chars(&warning), yk_text_chars(&all));
+    assert_int_equal(files.count, count);
+    yk_text_free(&warning);
+    yk_text_free(&all);
+    yk_arena_destroy(arena);
+}
+
+static void files_of_a_folder_that_are_no_text_are_left_out_with_a_warning(void **state)
+{
+    (void)state;
+    support_scratch_write_text("a.txt", "one");
+    support_scratch_write_text("b", ""); /* has nothing to leave out */
+    assert_selected(1, "");
+    support_scratch_write_text("d.txt", "caf\xe9");
+    assert_selected(1, "%s/d.txt is left out: it is not UTF-8 text\n");
+    support_scratch_write_text("c.txt", "\xff");
+    support_scratch_write_text("e.txt", "two");
+    assert_selected(2, "2 files in %s are left out: they are not UTF-8 text; the first one is "
+                       "%s/c.txt\n");
+}
+
 #define in_scratch(test)                                                                           \
     cmocka_unit_test_setup_teardown(test, support_scratch_make, support_scratch_drop)
 
@@ -241,6 +284,7 @@ int main(void)
         in_scratch(what_is_no_text_is_refused_before_a_chunk_ends),
         in_scratch(a_reader_that_is_to_stop_reads_no_further),
         in_scratch(texts_are_distinguished_from_other_files),
+        in_scratch(files_of_a_folder_that_are_no_text_are_left_out_with_a_warning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
