@@ -8,12 +8,17 @@
 #include <string.h>
 
 enum {
-    MAX_SHARED_BYTES = 64,       /* that a prompt and a content may have in common */
-    MAX_OCCURRENCES = 1000,      /* of a content that are looked at */
-    MAX_COMPARED_BYTES = 1 << 26 /* of these occurrences */
+    MAX_SHARED_BYTES = 64,        /* that a prompt and a content may have in common */
+    MAX_OCCURRENCES = 1000,       /* of a content that are looked at */
+    MAX_COMPARED_BYTES = 1 << 26, /* of these occurrences */
+    MESSAGE_STEPS = 16            /* about as long as it takes to pass a message to the template */
 };
 
-#define MAX_RENDERED_BYTES (UINT64_C(1) << 30) /* of all prefixes of a conversation */
+/* Limits of the renderings of all beginnings of a conversation, which grow with the square of its
+ * messages. The steps take some seconds, and are those of three renderings that reach their limit.
+ */
+#define MAX_RENDERED_BYTES (UINT64_C(1) << 30)
+#define MAX_STEPS (INT64_C(150) * 1000 * 1000)
 
 /* Bytes that someone else owns. */
 struct slice {
@@ -31,6 +36,7 @@ struct finder {
     struct yk_text base;           /* B */
     size_t end;                    /* E */
     uint64_t rendered;             /* bytes of all renderings */
+    int64_t steps;                 /* of all renderings */
 };
 
 void yk_chat_mask_free_answers(struct yk_chat_answers *answers)
@@ -160,6 +166,30 @@ static yk_status find_overlap(struct slice left, struct slice right, size_t *out
 
 /* ---- renderings ---- */
 
+static yk_status fail_too_long(void)
+{
+    return yk_fail(YK_ERROR_INPUT,
+                   "the conversation is too long to find its answers by rendering its "
+                   "beginnings; shorten it, or mark answers by {%% generation %%} blocks in "
+                   "the chat template");
+}
+
+/* Fails at once where the renderings are far above the limit. Each answer needs two renderings of
+ * the messages up to it, and a template mostly takes as many steps for each message. */
+static yk_status check_length(const struct yk_chat_mask_request *request)
+{
+    const int64_t count = yk_chat_conversation_count(request->conversation);
+    int64_t messages = 0; /* of all renderings */
+    for (int64_t i = 0; i < count; i++) {
+        if (yk_chat_conversation_is_answer(request->conversation, i)) {
+            messages += 2 * (i + 1);
+        }
+    }
+    const double steps_each = (double)request->whole->steps / (double)count + MESSAGE_STEPS;
+    return messages == 0 || (double)messages * steps_each < 2.0 * MAX_STEPS ? YK_OK
+                                                                            : fail_too_long();
+}
+
 /* Renders the first `messages` messages. Sets `*rendered` to whether the template could. */
 static yk_status render(struct finder *finder, int64_t messages, bool prompt,
                         struct yk_jinja_output *out, bool *rendered)
@@ -177,12 +207,9 @@ static yk_status render(struct finder *finder, int64_t messages, bool prompt,
         return status;
     }
     finder->rendered += out->text.length;
-    return finder->rendered <= MAX_RENDERED_BYTES
-               ? YK_OK
-               : yk_fail(YK_ERROR_INPUT,
-                         "the conversation is too long to find its answers by rendering its "
-                         "beginnings; shorten it, or mark answers by {%% generation %%} blocks in "
-                         "the chat template");
+    finder->steps += out->steps + messages * MESSAGE_STEPS;
+    return finder->rendered <= MAX_RENDERED_BYTES && finder->steps <= MAX_STEPS ? YK_OK
+                                                                                : fail_too_long();
 }
 
 static struct slice content_of(const struct finder *finder, int64_t index)
@@ -408,6 +435,7 @@ static yk_status find_by_difference(struct finder *finder, struct yk_chat_answer
         YK_TRY(find_begin(finder, request->completion, &has_prompt, &begin));
         return begin < finder->whole.length ? add(out, begin, finder->whole.length) : YK_OK;
     }
+    YK_TRY(check_length(request));
     for (int64_t i = 0; i < count; i++) {
         if (yk_chat_conversation_is_answer(request->conversation, i)) {
             YK_TRY(find_answer(finder, i, out));

@@ -49,7 +49,9 @@
  *    A token belongs to a part if it shares a byte with it.
  *
  * If these rules find no part for a message of the assistant, that is an error. The rules need up
- * to three renderings for each answer; how much they write in all is limited.
+ * to three renderings for each answer; how much they write and how many steps they take in all is
+ * limited, so that a conversation of 1,000 messages is possible with usual templates, but not one
+ * of 10,000. Rule 1 has no such limit.
  *
  * For a prompt and a completion that are lists of messages, the part is all of the completion: it
  * begins as that of the first message of the completion by rule 2, and ends at the end of F.

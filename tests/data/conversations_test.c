@@ -160,6 +160,56 @@ static void a_mask_that_is_empty_is_named_by_its_line(void **state)
     yk_tokenizer_destroy(tokenizer);
 }
 
+/* Appends a conversation of so many questions, each with an answer. */
+static void add_long_conversation(int questions, struct yk_text *out)
+{
+    yk_text_add(out, "{\"messages\": [");
+    for (int i = 0; i < questions; i++) {
+        yk_text_addf(out,
+                     "%s{\"role\": \"user\", \"content\": \"b\"}, "
+                     "{\"role\": \"assistant\", \"content\": \"c\"}",
+                     i > 0 ? ", " : "");
+    }
+    yk_text_add(out, "]}");
+}
+
+/* Two renderings for each answer are quadratic in their number. */
+static void a_conversation_of_thousands_of_messages_needs_marks_in_the_template(void **state)
+{
+    (void)state;
+    enum {
+        FEW = 100,
+        MANY = 5000
+    };
+    struct yk_tokenizer *tokenizer = open_tokenizer(find_template("mistral"));
+    struct yk_instruction_encoder encoder = {0};
+    struct yk_text line = {0};
+    int64_t learned = 0;
+    assert_ok(yk_instruction_encoder_open(tokenizer, NULL, &encoder));
+    add_long_conversation(FEW, &line);
+    assert_ok(yk_instruction_encoder_encode(&encoder, yk_text_chars(&line), line.length));
+    for (int64_t i = 0; i < encoder.ids.count; i++) {
+        learned += encoder.ids.items[i] < 0;
+    }
+    assert_int_equal(learned, 2 * FEW); /* "c" and the end of the turn */
+    line.length = 0;
+    add_long_conversation(MANY, &line);
+    assert_fails(yk_instruction_encoder_encode(&encoder, yk_text_chars(&line), line.length),
+                 YK_ERROR_INPUT,
+                 "the conversation is too long to find its answers by rendering its beginnings; "
+                 "shorten it, or mark answers by {% generation %} blocks in the chat template");
+    assert_true(encoder.is_faulty);
+    yk_instruction_encoder_close(&encoder);
+    yk_tokenizer_destroy(tokenizer);
+    tokenizer = open_tokenizer(find_template("llama"));
+    assert_ok(yk_instruction_encoder_open(tokenizer, NULL, &encoder));
+    assert_ok(yk_instruction_encoder_encode(&encoder, yk_text_chars(&line), line.length));
+    assert_false(encoder.is_faulty);
+    yk_instruction_encoder_close(&encoder);
+    yk_tokenizer_destroy(tokenizer);
+    yk_text_free(&line);
+}
+
 static void variables_change_what_is_written(void **state)
 {
     (void)state;
@@ -187,6 +237,7 @@ int main(void)
         cmocka_unit_test(texts_tokens_and_masks_are_those_of_transformers),
         cmocka_unit_test(a_conversation_that_the_template_refuses_is_faulty),
         cmocka_unit_test(a_mask_that_is_empty_is_named_by_its_line),
+        cmocka_unit_test(a_conversation_of_thousands_of_messages_needs_marks_in_the_template),
         cmocka_unit_test(variables_change_what_is_written),
     };
     return cmocka_run_group_tests(tests, open_recorded, close_recorded);

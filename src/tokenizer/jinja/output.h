@@ -21,6 +21,7 @@ struct yk_jinja_output {
     struct yk_jinja_span *generations; /* what {% generation %} blocks wrote, in that order */
     int64_t generation_count;
     int64_t generation_capacity;
+    int64_t steps; /* that the rendering has taken, as its limit counts them; also if it failed */
 };
 
 void yk_jinja_output_free(struct yk_jinja_output *output);

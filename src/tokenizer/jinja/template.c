@@ -121,10 +121,12 @@ yk_status yk_jinja_template_render(const struct yk_jinja_template *parsed,
     };
     out->text.length = 0;
     out->generation_count = 0;
+    out->steps = 0;
     set_limits(limits, &interpreter);
     YK_TRY(yk_arena_create(&interpreter.run.arena));
     yk_status status = render(&interpreter, variables);
     yk_arena_destroy(interpreter.run.arena);
+    out->steps = interpreter.run.step_limit - interpreter.run.steps_left;
     if (status == YK_OK) {
         yk_jinja_output_finish(out);
         return YK_OK;
