@@ -1,6 +1,7 @@
 #include "data/instruction_form.h"
 
 #include "base/json_node.h"
+#include "tokenizer/chat_template.h"
 
 #include <string.h>
 
@@ -176,18 +177,28 @@ static yk_status read_tools(const struct yk_json *node, struct yk_json **out)
     return status == YK_ERROR_INPUT ? yk_status_prefix_message(status, "\"tools\"") : status;
 }
 
+/* A list is a member of the object; `variables` may have it if the object does not. */
+static const struct yk_json *find_list(const struct yk_json *root, const struct yk_json *variables,
+                                       const char *key)
+{
+    const struct yk_json *node = yk_json_get_member(root, key);
+    return is_present(node) ? node : yk_json_get_member(variables, key);
+}
+
 static yk_status read_variables(const struct yk_json *root,
                                 struct yk_chat_conversation *conversation)
 {
-    const struct yk_json *documents = yk_json_get_member(root, "documents");
     const struct yk_json *variables = yk_json_get_member(root, "chat_template_kwargs");
-    YK_TRY(read_tools(yk_json_get_member(root, "tools"), &conversation->tools));
-    if (is_present(documents) && !yk_json_is_array(documents)) {
-        return fail_type("documents", "a list", documents);
-    }
     if (is_present(variables) && !yk_json_is_object(variables)) {
         return fail_type("chat_template_kwargs", "an object", variables);
     }
+    YK_TRY(yk_status_prefix_message(yk_chat_template_check_variables(variables),
+                                    "\"chat_template_kwargs\""));
+    const struct yk_json *documents = find_list(root, variables, "documents");
+    if (is_present(documents) && !yk_json_is_array(documents)) {
+        return fail_type("documents", "a list", documents);
+    }
+    YK_TRY(read_tools(find_list(root, variables, "tools"), &conversation->tools));
     YK_TRY(yk_chat_conversation_set(&conversation->documents, documents));
     return yk_chat_conversation_set(&conversation->variables, variables);
 }

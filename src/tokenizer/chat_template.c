@@ -323,6 +323,9 @@ const char *yk_chat_template_end_token(const struct yk_chat_template *chat)
 
 /* ---- variables that a user has typed ---- */
 
+/* Variables that are lists or null. */
+static const char *const list_names[] = {"tools", "documents"};
+
 /* A value that is JSON, else a string. */
 static struct yk_json *parse_value(const char *text, size_t length)
 {
@@ -394,11 +397,22 @@ static yk_status refuse_own_variables(const struct yk_json *variables)
     static const char *const own[] = {"messages", "add_generation_prompt"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         if (yk_json_get_member(variables, own[i])) {
-            return yk_fail(YK_ERROR_USAGE, "\"%s\" cannot be set; it follows from the conversation",
+            return yk_fail(YK_ERROR_INPUT, "\"%s\" cannot be set; it follows from the conversation",
                            own[i]);
         }
     }
     return YK_OK;
+}
+
+yk_status yk_chat_template_check_variables(const struct yk_json *variables)
+{
+    for (size_t i = 0; i < sizeof list_names / sizeof *list_names; i++) {
+        const struct yk_json *node = yk_json_get_member(variables, list_names[i]);
+        if (node && !yk_json_is_null(node)) {
+            YK_TRY(yk_json_check_is_array(node, list_names[i]));
+        }
+    }
+    return refuse_own_variables(variables);
 }
 
 static yk_status parse_assignments(const char *text, struct yk_json *object)
@@ -421,7 +435,9 @@ yk_status yk_chat_template_parse_variables(const char *text, struct yk_json **ou
         object = yk_json_node_new_object();
         status = object ? parse_assignments(text, object) : yk_fail_out_of_memory();
     }
-    YK_IF_OK(refuse_own_variables(object));
+    if (status == YK_OK && yk_chat_template_check_variables(object) != YK_OK) {
+        status = yk_fail(YK_ERROR_USAGE, "%s", yk_status_message());
+    }
     YK_TRY_OR_CLEAN_UP(status, yk_json_destroy(object));
     *out = object;
     return YK_OK;
@@ -429,11 +445,27 @@ yk_status yk_chat_template_parse_variables(const char *text, struct yk_json **ou
 
 /* ---- rendering ---- */
 
+/* The list of the conversation or, if it has none, the one of the variables; NULL: there is none.
+ */
+static const struct yk_json *find_list(const struct yk_chat_template *chat,
+                                       const struct yk_json *own, const char *name)
+{
+    const struct yk_json *given = yk_json_get_member(chat->variables, name);
+    return own ? own : yk_json_is_array(given) ? given : NULL;
+}
+
+static const struct yk_json *find_tools(const struct yk_chat_template *chat,
+                                        const struct yk_chat_conversation *conversation)
+{
+    return find_list(chat, conversation->tools, "tools");
+}
+
 static const struct yk_jinja_template *choose(const struct yk_chat_template *chat,
                                               const struct yk_chat_conversation *conversation)
 {
-    return conversation->tools && chat->templates[USE_TOOLS] ? chat->templates[USE_TOOLS]
-                                                             : chat->templates[USE_DEFAULT];
+    return find_tools(chat, conversation) && chat->templates[USE_TOOLS]
+               ? chat->templates[USE_TOOLS]
+               : chat->templates[USE_DEFAULT];
 }
 
 static bool set_or_null(struct yk_json *object, const char *name, const struct yk_json *value)
@@ -443,7 +475,8 @@ static bool set_or_null(struct yk_json *object, const char *name, const struct y
 }
 
 /* The variables that every template has; NULL: memory is exhausted. */
-static struct yk_json *make_variables(const struct yk_chat_conversation *conversation,
+static struct yk_json *make_variables(const struct yk_chat_template *chat,
+                                      const struct yk_chat_conversation *conversation,
                                       struct yk_chat_template_range range)
 {
     struct yk_json *object = yk_json_node_new_object();
@@ -454,8 +487,8 @@ static struct yk_json *make_variables(const struct yk_chat_conversation *convers
     }
     made =
         made && yk_json_node_set(object, "messages", messages) &&
-        set_or_null(object, "tools", conversation->tools) &&
-        set_or_null(object, "documents", conversation->documents) &&
+        set_or_null(object, "tools", find_tools(chat, conversation)) &&
+        set_or_null(object, "documents", find_list(chat, conversation->documents, "documents")) &&
         yk_json_node_set_new(object, "add_generation_prompt", yk_json_node_new_bool(range.prompt));
     yk_json_destroy(messages);
     if (!made) {
@@ -469,10 +502,10 @@ yk_status yk_chat_template_render(const struct yk_chat_template *chat,
                                   const struct yk_chat_conversation *conversation,
                                   struct yk_chat_template_range range, struct yk_jinja_output *out)
 {
-    if (conversation->tools && chat->tools_fault) {
+    if (find_tools(chat, conversation) && chat->tools_fault) {
         return yk_fail(YK_ERROR_INPUT, "%s", chat->tools_fault);
     }
-    struct yk_json *own = make_variables(conversation, range);
+    struct yk_json *own = make_variables(chat, conversation, range);
     YK_TRY_ALLOCATED(own);
     const struct yk_jinja_variables variables = {
         .objects = {chat->special_tokens, chat->variables, conversation->variables, own},

@@ -20,7 +20,8 @@
  *     roles (enum yk_token_role).
  *   - the variables that it was opened with
  *   - the variables of the conversation
- *   - messages, tools, documents and add_generation_prompt
+ *   - messages, tools, documents and add_generation_prompt; the tools and documents of the
+ *     conversation or, if it has none, of the variables that the template was opened with
  *
  * A template is immutable: any number of threads may share it.
  */
@@ -59,6 +60,10 @@ bool yk_chat_template_is_in_files(const struct yk_tokenizer *tokenizer);
 /* Parses variables that a user has typed: a JSON object, or names and values such as
  * "enable_thinking=false,style=short", where a value that is no JSON is a string. */
 yk_status yk_chat_template_parse_variables(const char *text, struct yk_json **out) YK_MUST_USE;
+
+/* Fails if "messages" or "add_generation_prompt" is among the variables, because it follows from
+ * the conversation, or if "tools" or "documents" is neither a list nor null. */
+yk_status yk_chat_template_check_variables(const struct yk_json *variables) YK_MUST_USE;
 
 /* What to write of a conversation. */
 struct yk_chat_template_range {

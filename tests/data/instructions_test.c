@@ -189,6 +189,11 @@ static void malformed_lines_are_refused_by_their_number(void **state)
          "a.jsonl:3: \"documents\" must be a list, not a number"},
         {"{\"messages\": [], \"chat_template_kwargs\": []}",
          "a.jsonl:3: \"chat_template_kwargs\" must be an object, not a list"},
+        {"{\"messages\": [], \"chat_template_kwargs\": {\"messages\": []}}",
+         "a.jsonl:3: \"chat_template_kwargs\": \"messages\" cannot be set; it follows from the "
+         "conversation"},
+        {"{\"messages\": [], \"chat_template_kwargs\": {\"tools\": 5}}",
+         "a.jsonl:3: \"chat_template_kwargs\": \"tools\" must be a list, not a number"},
         {"{\"conversations\": [{\"from\": \"robot\", \"value\": \"w0\"}]}",
          "a.jsonl:3: message 1: \"from\" is \"robot\"; it must be \"system\", \"human\", \"gpt\", "
          "\"tool\", \"function_call\" or \"observation\""},

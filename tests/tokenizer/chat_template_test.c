@@ -223,6 +223,12 @@ static void variables_are_json_or_strings(void **state)
     assert_int_equal(yk_chat_template_parse_variables("{", &object), YK_ERROR_USAGE);
     assert_fails(yk_chat_template_parse_variables("a=1,messages=2", &object), YK_ERROR_USAGE,
                  "\"messages\" cannot be set; it follows from the conversation");
+    assert_fails(yk_chat_template_parse_variables("{\"tools\": 5}", &object), YK_ERROR_USAGE,
+                 "\"tools\" must be a list, not a number");
+    assert_fails(yk_chat_template_parse_variables("documents={}", &object), YK_ERROR_USAGE,
+                 "\"documents\" must be a list, not an object");
+    assert_ok(yk_chat_template_parse_variables("tools=null", &object)); /* Python's None */
+    yk_json_destroy(object);
     assert_ok(
         yk_chat_template_parse_variables("a=[1, \"],\\\",\"],b={\"c\": [2, 3]},d=4", &object));
     assert_int_equal(yk_json_array_count(yk_json_get_member(object, "a")), 2);
