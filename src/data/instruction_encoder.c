@@ -1,7 +1,6 @@
 #include "data/instruction_encoder.h"
 
 #include "base/json.h"
-#include "data/json_records.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -196,19 +195,38 @@ static size_t count_space(const char *bytes, size_t length)
     return count;
 }
 
-/* Removes the line from a parser's message, "line 2, column 3: …", and stores it in
- * `encoder->fault`: the caller counts lines in the file. */
-static yk_status split_location(struct yk_instruction_encoder *encoder, yk_status broken)
+/* Whether the text is JSON that yoke does not accept, such as a string with a zero character. */
+static bool is_json(const char *bytes, size_t length)
+{
+    struct yk_json *root = NULL;
+    const bool parsed = yk_json_parse_foreign(bytes, length, &root) == YK_OK;
+    yk_json_destroy(root);
+    return parsed;
+}
+
+/* Removes the line from a parser's message, "line 2, column 3: broken JSON: …", and stores it in
+ * `encoder->fault`: the caller counts lines in the file. JSON that is refused is not called broken.
+ */
+static yk_status explain_failure(struct yk_instruction_encoder *encoder, const char *bytes,
+                                 size_t length, yk_status refused)
 {
     static const char start[] = "line ";
-    const char *message = yk_status_message();
-    if (strncmp(message, start, strlen(start)) != 0) {
-        return broken;
+    static const char broken[] = "broken JSON: ";
+    struct yk_text message = {0};
+    yk_text_add(&message, yk_status_message()); /* parsing may replace it */
+    YK_TRY(yk_text_status(&message));
+    const char *rest = yk_text_chars(&message);
+    if (strncmp(rest, start, strlen(start)) == 0) {
+        char *end = NULL;
+        encoder->fault = strtol(rest + strlen(start), &end, 10) - 1;
+        rest = end + strspn(end, ", ");
     }
-    char *end = NULL;
-    const long number = strtol(message + strlen(start), &end, 10);
-    encoder->fault = number - 1;
-    return yk_fail(broken, "%s", end + strspn(end, ", "));
+    const char *reason = is_json(bytes, length) ? strstr(rest, broken) : NULL;
+    const yk_status status =
+        reason ? yk_fail(refused, "%.*s%s", (int)(reason - rest), rest, reason + strlen(broken))
+               : yk_fail(refused, "%s", rest);
+    yk_text_free(&message);
+    return status;
 }
 
 yk_status yk_instruction_encoder_encode(struct yk_instruction_encoder *encoder, const char *bytes,
@@ -218,6 +236,7 @@ yk_status yk_instruction_encoder_encode(struct yk_instruction_encoder *encoder, 
     encoder->fault = 0;
     encoder->is_faulty = false;
     encoder->is_unmarked = false;
+    encoder->is_unfinished = false;
     encoder->ids.count = 0;
     encoder->text.length = 0;
     if (yk_json_records_bom_length(bytes, length) > 0) {
@@ -229,11 +248,34 @@ yk_status yk_instruction_encoder_encode(struct yk_instruction_encoder *encoder, 
         return yk_fail(YK_ERROR_INPUT, "it must be an object with " YK_INSTRUCTION_FORM_KEYS_TEXT);
     }
     struct yk_json *root = NULL;
-    const yk_status broken = yk_json_parse(bytes, length, &root);
-    if (broken != YK_OK) {
-        return split_location(encoder, broken);
+    const yk_status refused = yk_json_parse(bytes, length, &root);
+    if (refused != YK_OK) {
+        const char *object = NULL;
+        size_t size = 0;
+        encoder->is_unfinished = !yk_json_records_find_first_object(bytes, length, &object, &size);
+        return refused == YK_ERROR_INPUT ? explain_failure(encoder, bytes, length, refused)
+                                         : refused;
     }
     const yk_status status = add_form(encoder, root);
     yk_json_destroy(root);
+    return status;
+}
+
+yk_status yk_instruction_encoder_locate_failure(const struct yk_instruction_encoder *encoder,
+                                                const struct yk_json_records *records,
+                                                int64_t index, const char *path, yk_status status)
+{
+    struct yk_text place = {0};
+    if (encoder->is_unfinished && !records->is_list) {
+        yk_text_addf(&place, "%s", yk_status_message());
+        status = yk_fail(status,
+                         "%s; the object does not end in its line, but each line must be one "
+                         "object of its own",
+                         yk_text_chars(&place));
+        place.length = 0;
+    }
+    yk_json_records_describe_location(records, index, encoder->fault, path, &place);
+    status = yk_status_prefix_message(status, yk_text_chars(&place));
+    yk_text_free(&place);
     return status;
 }

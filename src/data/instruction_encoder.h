@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "data/instruction_form.h"
+#include "data/json_records.h"
 #include "tokenizer/chat_encoder.h"
 #include "tokenizer/chat_template.h"
 #include "tokenizer/token_ids.h"
@@ -47,8 +48,9 @@ struct yk_instruction_encoder {
     struct yk_token_ids ids; /* a token that is part of the loss is stored as ~id */
     bool is_faulty; /* the instruction cannot be learned, but others of its file may be: it lacks an
                        answer, or the chat template refuses it */
-    bool is_unmarked; /* it is faulty because the chat template marks none of its answers */
-    int64_t fault;    /* after a failure: number of the faulty line of the JSON text, from 0 */
+    bool is_unmarked;   /* it is faulty because the chat template marks none of its answers */
+    int64_t fault;      /* after a failure: number of the faulty line of the JSON text, from 0 */
+    bool is_unfinished; /* after a failure: the JSON text ends within an object */
 };
 
 /* What `options` refers to must outlive the encoder. `options` may be NULL. */
@@ -65,5 +67,13 @@ void yk_instruction_encoder_close(struct yk_instruction_encoder *encoder);
  */
 yk_status yk_instruction_encoder_encode(struct yk_instruction_encoder *encoder, const char *bytes,
                                         size_t length) YK_MUST_USE;
+
+/* Returns `status`, the failure for record `index` of a file. Inserts the location of the fault
+ * before the error message. If the record is a line within which its object does not end, appends
+ * that a line must be one object. */
+yk_status yk_instruction_encoder_locate_failure(const struct yk_instruction_encoder *encoder,
+                                                const struct yk_json_records *records,
+                                                int64_t index, const char *path,
+                                                yk_status status) YK_MUST_USE;
 
 #endif

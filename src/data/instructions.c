@@ -110,7 +110,6 @@ static yk_status add_record(struct yk_instructions *instructions, struct reader 
     const struct source *source = &reader->sources[reader->at];
     const char *bytes = NULL;
     size_t length = 0;
-    struct yk_text place = {0};
     if (!yk_json_records_get(&source->records, number, &bytes, &length)) {
         return YK_OK;
     }
@@ -126,13 +125,9 @@ static yk_status add_record(struct yk_instructions *instructions, struct reader 
         instructions->skipped++;
         return YK_OK;
     }
-    if (status != YK_OK) {
-        yk_json_records_describe_location(&source->records, number, reader->encoder.fault,
-                                          source->path, &place);
-        status = yk_status_prefix_message(status, yk_text_chars(&place));
-        yk_text_free(&place);
-    }
-    return status;
+    return status == YK_OK ? YK_OK
+                           : yk_instruction_encoder_locate_failure(
+                                 &reader->encoder, &source->records, number, source->path, status);
 }
 
 /* Converts the complements to the array `bears`. */

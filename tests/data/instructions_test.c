@@ -209,7 +209,12 @@ static void malformed_lines_are_refused_by_their_number(void **state)
         {"{\"messages\": \"w0\"}", "a.jsonl:3: \"messages\" must be a list, not a string"},
         {"{\"messages\": []}", "a.jsonl:3: " NO_TEMPLATE},
         {"{\"prompt\": \"w0\\u0000\", \"completion\": \"w1\"}",
-         "a.jsonl:3: column 21: broken JSON: \\u0000 is not allowed in a string"},
+         "a.jsonl:3: column 21: \\u0000 is not allowed in a string"},
+        {"{\"prompt\": \"w0\", \"prompt\": \"w1\"}", "a.jsonl:3: column 25: duplicate object key"},
+        {"{\n \"prompt\": \"w0\",\n \"completion\": \"w1\"\n}",
+         "a.jsonl:3: column 1: broken JSON: string or '}' expected near end of file; the object "
+         "does "
+         "not end in its line, but each line must be one object of its own"},
         {"\xef\xbb\xbf{\"prompt\": \"w0\", \"completion\": \"w1\"}",
          "a.jsonl:3: the line begins with a byte order mark (U+FEFF), which only the beginning of "
          "a file may have; remove it"},

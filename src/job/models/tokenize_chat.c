@@ -74,10 +74,8 @@ static yk_status list_records(struct listing *listing, const struct yk_json_reco
         }
         yk_status status = pass_record(listing, bytes, length);
         if (status == YK_ERROR_INPUT) {
-            struct yk_text place = {0};
-            yk_json_records_describe_location(records, i, listing->encoder.fault, path, &place);
-            status = yk_status_prefix_message(status, yk_text_chars(&place));
-            yk_text_free(&place);
+            status =
+                yk_instruction_encoder_locate_failure(&listing->encoder, records, i, path, status);
         }
         YK_TRY(status);
     }
