@@ -130,15 +130,20 @@ static yk_status add_record(struct yk_instructions *instructions, struct reader 
                                  &reader->encoder, &source->records, number, source->path, status);
 }
 
+yk_status yk_instructions_empty_error(const char *path, int64_t faulty)
+{
+    return yk_fail(YK_ERROR_INPUT,
+                   "%s holds no instruction to learn from; %" PRId64 " lines are faulty", path,
+                   faulty);
+}
+
 /* Converts the complements to the array `bears`. */
 static yk_status finish(struct yk_instructions *instructions, const char *path)
 {
     struct yk_token_ids *ids = &instructions->ids;
     YK_TRY(yk_token_ids_status(ids));
     if (instructions->count == 0) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "%s holds no instruction to learn from; %" PRId64 " lines are faulty", path,
-                       instructions->skipped);
+        return yk_instructions_empty_error(path, instructions->skipped);
     }
     instructions->bears = calloc((size_t)ids->count, sizeof *instructions->bears);
     YK_TRY_ALLOCATED(instructions->bears);

@@ -108,6 +108,10 @@ yk_status yk_instructions_parse(const char *bytes, size_t length,
                                 struct yk_instructions **out) YK_MUST_USE;
 void yk_instructions_close(struct yk_instructions *instructions);
 
+/* Always fails, with a message that says that there is no instruction at `path`. `faulty` is how
+ * many lines were left out. */
+yk_status yk_instructions_empty_error(const char *path, int64_t faulty);
+
 struct yk_instruction_totals
 yk_instructions_compute_totals(const struct yk_instructions *instructions);
 

@@ -22,6 +22,7 @@ struct listing {
     struct yk_instruction_encoder encoder;
     bool *mask;
     int64_t mask_capacity;
+    int64_t instructions; /* that were passed on */
 };
 
 /* Splits the marks of the loss from the ids. */
@@ -78,13 +79,19 @@ static yk_status list_records(struct listing *listing, const struct yk_json_reco
                 yk_instruction_encoder_locate_failure(&listing->encoder, records, i, path, status);
         }
         YK_TRY(status);
+        listing->instructions++;
     }
     return YK_OK;
 }
 
+static const char *source_of(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
 static yk_status list_file(struct listing *listing, const char *path)
 {
-    const char *source = strcmp(path, "-") == 0 ? "standard input" : path;
+    const char *source = source_of(path);
     struct yk_json_records records = {0};
     struct yk_text text = {0};
     yk_status status = yk_file_read_training_data(path, &text);
@@ -113,23 +120,31 @@ static yk_status open(struct listing *listing)
     return yk_instruction_encoder_open(listing->tokenizer, &options, &listing->encoder);
 }
 
+/* Lists the instructions of a file or folder, which must have some. */
+static yk_status list_path(struct listing *listing, const char *path)
+{
+    const int64_t before = listing->instructions;
+    struct yk_file_list files = {0};
+    if (strcmp(path, "-") != 0) {
+        YK_TRY(yk_instruction_files_find(path, listing->arena, &files));
+    }
+    if (files.count == 0) {
+        files = (struct yk_file_list){.paths = &path, .count = 1};
+    }
+    for (int32_t i = 0; i < files.count; i++) {
+        YK_TRY(list_file(listing, files.paths[i]));
+    }
+    return listing->instructions > before ? YK_OK : yk_instructions_empty_error(source_of(path), 0);
+}
+
 static yk_status list_paths(struct listing *listing)
 {
-    static const char *const standard_input[] = {"-"};
     const struct yk_tokenize_chat_request *request = listing->request;
-    const char *const *paths = request->file_count > 0 ? request->files : standard_input;
-    const int32_t count = request->file_count > 0 ? request->file_count : 1;
-    for (int32_t i = 0; i < count; i++) {
-        struct yk_file_list files = {0};
-        if (strcmp(paths[i], "-") != 0) {
-            YK_TRY(yk_instruction_files_find(paths[i], listing->arena, &files));
-        }
-        if (files.count == 0) {
-            files = (struct yk_file_list){.paths = (const char **)&paths[i], .count = 1};
-        }
-        for (int32_t f = 0; f < files.count; f++) {
-            YK_TRY(list_file(listing, files.paths[f]));
-        }
+    if (request->file_count == 0) {
+        return list_path(listing, "-");
+    }
+    for (int32_t i = 0; i < request->file_count; i++) {
+        YK_TRY(list_path(listing, request->files[i]));
     }
     return YK_OK;
 }
