@@ -275,7 +275,20 @@ bool yk_chat_template_is_in_files(const struct yk_tokenizer *tokenizer)
 
 /* ---- opening ---- */
 
-/* Parses a file of JSON; `*out` stays NULL if there is none. */
+/* Whether there are added tokens decides which file has the special tokens. */
+static yk_status check_root(const struct yk_json *root)
+{
+    const struct yk_json *decoder = yk_json_get_member(root, "added_tokens_decoder");
+    if (!yk_json_is_object(root)) {
+        return yk_fail(YK_ERROR_INPUT, "it must be an object, not %s", yk_json_type_name(root));
+    }
+    return !decoder || yk_json_is_object(decoder)
+               ? YK_OK
+               : yk_fail(YK_ERROR_INPUT, "\"added_tokens_decoder\" must be an object, not %s",
+                         yk_json_type_name(decoder));
+}
+
+/* Parses a file with an object; `*out` stays NULL if there is no file. */
 static yk_status parse_file(const struct yk_chat_files *files, enum yk_chat_file file,
                             struct yk_json **out)
 {
@@ -283,7 +296,8 @@ static yk_status parse_file(const struct yk_chat_files *files, enum yk_chat_file
     if (!files->exists[file]) {
         return YK_OK;
     }
-    const yk_status status = yk_json_parse_foreign(yk_text_chars(text), text->length, out);
+    yk_status status = yk_json_parse_foreign(yk_text_chars(text), text->length, out);
+    YK_IF_OK(check_root(*out));
     return yk_status_prefix_message(status, yk_text_chars(&files->sources[file]));
 }
 

@@ -183,6 +183,9 @@ static void broken_files_are_named(void **state)
         const char *message;
     } cases[] = {
         {"{", "tokenizer_config.json: line 1, column 1: broken JSON: "},
+        {"[]", "tokenizer_config.json: it must be an object, not a list"},
+        {"{\"added_tokens_decoder\": [], \"chat_template\": \"x\"}",
+         "tokenizer_config.json: \"added_tokens_decoder\" must be an object, not a list"},
         {"{\"chat_template\": 7}",
          "tokenizer_config.json: a chat template must be a string, not a number"},
         {"{\"chat_template\": []}",

@@ -236,6 +236,46 @@ static void a_length_beyond_64_bits_in_a_config_is_read(void **state)
     yk_tokenizer_destroy(tokenizer);
 }
 
+/* transformers fails with each of these, too. */
+static void members_of_a_config_have_the_right_types(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file;
+        const char *text;
+        const char *message;
+    } cases[] = {
+        {"tokenizer_config.json", "[]", "it must be an object, not a list"},
+        {"tokenizer_config.json", "{\"do_lower_case\": \"no\"}",
+         "\"do_lower_case\" must be true or false, not a string"},
+        {"tokenizer_config.json", "{\"do_lower_case\": null}",
+         "\"do_lower_case\" must be true or false, not null"},
+        {"tokenizer_config.json", "{\"strip_accents\": \"no\"}",
+         "\"strip_accents\" must be true, false or null, not a string"},
+        {"tokenizer_config.json", "{\"added_tokens_decoder\": [5]}",
+         "\"added_tokens_decoder\" must be an object, not a list"},
+        {"special_tokens_map.json", "[\"[UNK]\"]", "it must be an object, not a list"},
+    };
+    struct yk_tokenizer *tokenizer = NULL;
+    const char *folder = support_scratch_folder();
+    (void)support_scratch_write_text("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char message[512];
+        const char *path = support_scratch_write_text(cases[i].file, cases[i].text);
+        (void)snprintf(message, sizeof message, "%s: %s", path, cases[i].message);
+        assert_fails(yk_tokenizer_open(folder, &tokenizer), YK_ERROR_INPUT, message);
+        (void)support_scratch_write_text(cases[i].file, "{}");
+    }
+    /* Members of other types that real files have are ignored. */
+    (void)support_scratch_write_text("tokenizer_config.json",
+                                     "{\"do_lower_case\": false, \"strip_accents\": null, "
+                                     "\"add_bos_token\": null, \"tokenize_chinese_chars\": 1, "
+                                     "\"extra_special_tokens\": {}, \"added_tokens_decoder\": {}}");
+    assert_ok(yk_tokenizer_open(folder, &tokenizer));
+    assert_int_equal(yk_tokenizer_vocabulary_size(tokenizer), 6);
+    yk_tokenizer_destroy(tokenizer);
+}
+
 static void lines_of_merges_are_checked(void **state)
 {
     (void)state;
@@ -281,6 +321,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(classes_with_ids_of_their_own_are_refused,
                                         support_scratch_make, support_scratch_drop),
         cmocka_unit_test_setup_teardown(a_length_beyond_64_bits_in_a_config_is_read,
+                                        support_scratch_make, support_scratch_drop),
+        cmocka_unit_test_setup_teardown(members_of_a_config_have_the_right_types,
                                         support_scratch_make, support_scratch_drop),
         cmocka_unit_test_setup_teardown(lines_of_merges_are_checked, support_scratch_make,
                                         support_scratch_drop),

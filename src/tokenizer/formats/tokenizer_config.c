@@ -165,6 +165,10 @@ static yk_status add_with_id(struct collection *all, const char *text, double id
 static yk_status read_decoder(struct collection *all, const struct yk_json *decoder)
 {
     struct yk_json_member_iterator member = {0};
+    if (decoder && !yk_json_is_object(decoder)) {
+        return yk_fail(YK_ERROR_INPUT, "\"added_tokens_decoder\" must be an object, not %s",
+                       yk_json_type_name(decoder));
+    }
     while (yk_json_next_member(decoder, &member)) {
         char *end = NULL;
         const char *text = text_of(member.value);
@@ -209,9 +213,25 @@ static yk_status read_class(const struct yk_json *root, struct collection *all)
     return YK_OK;
 }
 
+/* Options that decide the tokens of every text. Other members are ignored if they have another type
+ * than expected: real files vary. */
+static yk_status check_options(const struct yk_json *root)
+{
+    const char *lowercase = option_names[YK_TOKENIZER_LOWERCASE];
+    const char *accents = option_names[YK_TOKENIZER_STRIP_ACCENTS];
+    const struct yk_json *node = yk_json_get_member(root, accents);
+    bool value = false;
+    YK_TRY(yk_json_get_bool(root, lowercase, &value));
+    return !node || yk_json_is_null(node) || yk_json_boolean_value(node, &value)
+               ? YK_OK
+               : yk_fail(YK_ERROR_INPUT, "\"%s\" must be true, false or null, not %s", accents,
+                         yk_json_type_name(node));
+}
+
 static yk_status read_config(struct collection *all, const struct yk_json *root)
 {
     YK_TRY(read_class(root, all));
+    YK_TRY(check_options(root));
     for (int i = 0; i < YK_TOKENIZER_OPTION_COUNT; i++) {
         bool value = false;
         if (yk_json_boolean_value(yk_json_get_member(root, option_names[i]), &value)) {
@@ -265,11 +285,18 @@ static const struct {
     {"config.json", read_model},
 };
 
+static yk_status read_root(size_t index, const struct yk_json *root, struct collection *all)
+{
+    return yk_json_is_object(root)
+               ? files[index].read(all, root)
+               : yk_fail(YK_ERROR_INPUT, "it must be an object, not %s", yk_json_type_name(root));
+}
+
 static yk_status parse_file(size_t index, const char *path, const struct yk_text *text,
                             struct collection *all)
 {
     YK_TRY_WITH_PARSED_FOREIGN_JSON(root, yk_text_chars(text), text->length, path,
-                                    files[index].read(all, root));
+                                    read_root(index, root, all));
     return YK_OK;
 }
 
