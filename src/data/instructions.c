@@ -132,9 +132,12 @@ static yk_status add_record(struct yk_instructions *instructions, struct reader 
 
 yk_status yk_instructions_empty_error(const char *path, int64_t faulty)
 {
-    return yk_fail(YK_ERROR_INPUT,
-                   "%s holds no instruction to learn from; %" PRId64 " lines are faulty", path,
-                   faulty);
+    return faulty == 0
+               ? yk_fail(YK_ERROR_INPUT, "%s contains no instructions", path)
+               : yk_fail(YK_ERROR_INPUT,
+                         "%s contains no instructions but %" PRId64 " faulty ones, which are left "
+                         "out",
+                         path, faulty);
 }
 
 /* Converts the complements to the array `bears`. */

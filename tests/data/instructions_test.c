@@ -378,7 +378,7 @@ static void json_that_is_no_instructions_is_refused(void **state)
         {"[" ONE ", {\"prompt\": \"w0\", \"completion\": \"\"}]",
          "a.json:1: element 2: there is no answer to learn, or an empty one; write it, or leave "
          "such lines out by --faulty skip"},
-        {"[]", "a.json holds no instruction to learn from; 0 lines are faulty"},
+        {"[]", "a.json contains no instructions"},
         {"[" ONE, "a.json: line 1, column 37: broken JSON: ']' expected near end of file"},
         {"[" ONE "]\n" ONE, "a.json: line 2, column 1: broken JSON: end of file expected"},
         {"[" ONE ",\n]", "a.json: line 2, column 1: broken JSON: unexpected token"},
@@ -468,7 +468,7 @@ static void faulty_lines_are_refused(void **state)
                  "a.jsonl:4: there is no answer to learn, or an empty one; write it, or leave such "
                  "lines out by --faulty skip");
     assert_fails(yk_instructions_parse("\n", 1, &request, &instructions), YK_ERROR_INPUT,
-                 "a.jsonl holds no instruction to learn from; 0 lines are faulty");
+                 "a.jsonl contains no instructions");
     yk_instructions_close(NULL);
 }
 
