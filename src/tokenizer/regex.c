@@ -386,9 +386,7 @@ yk_status yk_regex_find(const struct yk_regex *pattern, struct yk_regex_workspac
         const PCRE2_SIZE *places = pcre2_get_ovector_pointer(workspace->match);
         *begin = places[0];
         *end = places[1];
-        /* \K in a lookaround may move the beginning after the end. */
-        *found = *begin <= *end && *begin >= from;
-        searched = *found ? *end : from;
+        searched = *end;
     }
     workspace->allowed_s += SECONDS_PER_BYTE * (double)(searched - from);
     return YK_OK;

@@ -1,7 +1,8 @@
 /*
- * Regex syntax: translates patterns from the syntax of Oniguruma, which Hugging Face's tokenizers
- * use, to that of PCRE2. Classes such as \w have other members there, and PCRE2 has neither sets
- * inside sets nor intersections of sets.
+ * Regex syntax: translates patterns from the syntax of Oniguruma for Ruby, which Hugging Face's
+ * tokenizers use, to that of PCRE2. The two look alike, but many patterns that both accept mean
+ * something else: classes such as \w have other members, X{1,3}+ is possessive in PCRE2 only, (?m)
+ * is Ruby's (?s). Everything that is not known to mean the same is therefore refused.
  */
 #ifndef YK_TOKENIZER_REGEX_SYNTAX_H
 #define YK_TOKENIZER_REGEX_SYNTAX_H
@@ -19,8 +20,8 @@ enum {
 /* Returns whether PCRE2 knows a script with this name, of at most so many bytes. */
 typedef bool yk_regex_is_script(const char *name, size_t length);
 
-/* Appends the translation of a pattern. Fails if a set has no closing bracket, is nested too deeply
- * or has an unknown POSIX class; other mistakes are left to PCRE2. */
+/* Appends the translation of a pattern. Fails if the pattern is wrong in Oniguruma, or if it is not
+ * known to mean the same in PCRE2. */
 yk_status yk_regex_syntax_translate(const char *pattern, size_t length,
                                     yk_regex_is_script *is_script, struct yk_text *out) YK_MUST_USE;
 

@@ -2,6 +2,7 @@
 
 #include "base/utf8.h"
 #include "tokenizer/regex.h"
+#include "tokenizer/text_pattern.h"
 #include "tokenizer/unicode.h"
 
 #include <stdlib.h>
@@ -196,6 +197,260 @@ static void posix_classes_have_the_members_of_oniguruma(void **state)
     }
 }
 
+enum {
+    MAX_SEGMENTS = 24
+};
+
+/* A pattern, a text and the segments into which the matches cut it. */
+struct segments_case {
+    const char *pattern;
+    const char *text;
+    const char *segments[MAX_SEGMENTS];
+};
+
+/* Checks that the next segment of `text` is the one from `begin` to `end`. */
+static const char *const *check_segment(const struct segments_case *expected, size_t begin,
+                                        size_t end, const char *const *segment)
+{
+    if (begin == end) {
+        return segment;
+    }
+    if (!*segment || strlen(*segment) != end - begin ||
+        memcmp(*segment, expected->text + begin, end - begin) != 0) {
+        fail_msg("%s cuts \"%.*s\" out of \"%s\"", expected->pattern, (int)(end - begin),
+                 expected->text + begin, expected->text);
+    }
+    return segment + 1;
+}
+
+static void check_segments(const struct segments_case *expected)
+{
+    struct yk_regex *made = NULL;
+    struct yk_regex_workspace *workspace = NULL;
+    struct yk_text buffer = {0};
+    struct yk_text_pattern_search search;
+    const size_t length = strlen(expected->text);
+    const char *const *segment = expected->segments;
+    size_t done = 0;
+    assert_ok(yk_regex_create(expected->pattern, strlen(expected->pattern), false, &made));
+    assert_ok(yk_regex_workspace_create(&workspace));
+    assert_ok(yk_text_pattern_begin(&(struct yk_text_pattern){.regex = made}, workspace,
+                                    expected->text, length, &buffer, &search));
+    do {
+        assert_ok(yk_text_pattern_find_next(&search));
+        segment = check_segment(expected, done, search.found ? search.begin : length, segment);
+        if (search.found) {
+            segment = check_segment(expected, search.begin, search.end, segment);
+            done = search.end;
+        }
+    } while (search.found);
+    assert_null(*segment);
+    yk_text_free(&buffer);
+    yk_regex_workspace_destroy(workspace);
+    yk_regex_destroy(made);
+}
+
+/* Recorded from Split(Regex(…), "isolated") of tokenizers 0.23.2. */
+static void syntax_is_that_of_oniguruma(void **state)
+{
+    (void)state;
+    static const struct segments_case cases[] = {
+        {"\\p{N}{1,3}+", "1234567a", {"1234567", "a"}},
+        {"a{2}?b", "aab b aaab", {"aab", " ", "b", " a", "aab"}},
+        {"a{1,2}?", "aaab", {"a", "a", "a", "b"}},
+        {"a{2}+b", "aaaab ab", {"aaaab", " ab"}},
+        {"a{,2}b", "aaab", {"a", "aab"}},
+        {"a{,}", "aa{,}", {"a", "a{,}"}},
+        {"x{1", "xx{1", {"x", "x{1"}},
+        {"a**b", "aab b", {"aab", " ", "b"}},
+        {"a+*b", "aab b", {"aab", " ", "b"}},
+        {"a+?b??", "aab", {"a", "a", "b"}},
+        {"(?:ab?)?+b", "abb", {"abb"}},
+        {"a++a", "aaab", {"aaab"}},
+        {"a?+a", "aab", {"aa", "b"}},
+        {"(a?)*+b", "aab b", {"aab", " ", "b"}},
+        {"(?x) a+ + b", "aab a+b", {"aab", " a+b"}},
+        {"\\v", "a\013\014b", {"a", "\013", "\014b"}},
+        {"(?m).+", "a\nb", {"a\nb"}},
+        {"(?-m).+", "a\nb", {"a", "\n", "b"}},
+        {"a(?i)b|c", "aB C c ac", {"aB", " C c ", "ac"}},
+        {"(?i:a)b", "Ab AB", {"Ab", " AB"}},
+        {"(?i:'s|'t|'re|'ve|'m|'ll|'d)",
+         "'S '\u017f 'LL 'Ve",
+         {"'S", " ", "'\u017f", " ", "'LL", " ", "'Ve"}},
+        {"(?i)[^\\s\\p{L}\\p{N}]+", "K\u0345! a", {"K\u0345", "!", " a"}},
+        {"(?i)k", "K\u212a", {"K", "\u212a"}},
+        {"\\u00e9\\x41\\x{4e00}", "\u00e9A\u4e00", {"\u00e9A\u4e00"}},
+        {"\\p{Alnum}+", "a1\u00e9-_", {"a1\u00e9", "-_"}},
+        {"\\p{Punct}", "a$!", {"a$", "!"}},
+        {"\\p{Word}+", "a\u00b2-_", {"a\u00b2", "-", "_"}},
+        {"\\p{^l}", "a1", {"a", "1"}},
+        {"\\p{White Space}", "a b", {"a", " ", "b"}},
+        {"[\\p{Upper}\\p{Digit}]+", "Ab1", {"A", "b", "1"}},
+        {"a(?#(\\))b", "ab a", {"ab", " a"}},
+        {"(?x)a # [\n b [ #]", "ab#ab a", {"ab#", "ab ", "a"}},
+        {"(?<year>\\d+)-(\\d)", "12-3-4", {"12-3", "-4"}},
+        {"a\\Kb", "abab", {"a", "b", "a", "b"}},
+        {"\\R", "a\r\nb\302\205", {"a", "\r\n", "b", "\302\205"}},
+        {"\\P{L}*\\P{N}", "-a1", {"-a", "1"}},
+        {"\\P{L}*\\P{N}-", "-!-a", {"-!-", "a"}},
+        {"[a-c-e]+", "ab-de", {"ab-", "d", "e"}},
+        {"[\\d-]+", "1-2a", {"1-2", "a"}},
+        {"[--/]+", "-./,", {"-./", ","}},
+        {"[\\v\\a-\\e]", "\013\014\034", {"\013", "\014", "\034"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        check_segments(&cases[i]);
+    }
+}
+
+/* Recorded in the same way. */
+static void patterns_of_common_tokenizers_cut_the_same_segments(void **state)
+{
+    (void)state;
+    static const struct segments_case cases[] = {
+        /* GPT-2 */
+        {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+",
+         "I'LL pay  12345\u20ac to Zo\u00eb's\r\n\n _foo_ \u4e2d\u6587!",
+         {"I", "'", "LL", " pay", " ", " 12345", "\u20ac", " to", " Zo\u00eb", "'s", "\r\n\n", " _",
+          "foo", "_", " \u4e2d\u6587", "!"}},
+        /* cl100k / Llama 3 */
+        {"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| "
+         "?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
+         "I'LL pay  12345\u20ac to Zo\u00eb's\r\n\n _foo_ \u4e2d\u6587!",
+         {"I", "'LL", " pay", " ", " ", "123", "45", "\u20ac", " to", " Zo\u00eb", "'s", "\r\n\n",
+          " _", "foo", "_", " \u4e2d\u6587", "!"}},
+        /* cl100k with possessive */
+        {"'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}++|\\p{N}{1,3}+| "
+         "?[^\\s\\p{L}\\p{N}]++[\\r\\n]*+|\\s++$|\\s*[\\r\\n]|\\s+(?!\\S)|\\s",
+         "I'LL pay  12345\u20ac to Zo\u00eb's\r\n\n _foo_ \u4e2d\u6587!",
+         {"I", "'LL", " pay", " ", " ", "12345", "\u20ac", " to", " Zo\u00eb", "'s", "\r\n\n", " _",
+          "foo", "_", " \u4e2d\u6587", "!"}},
+        /* o200k */
+        {"[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+"
+         "(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+"
+         "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\\p{N}{1,3}| "
+         "?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
+         "I'LL pay  12345\u20ac to Zo\u00eb's\r\n\n _foo_ \u4e2d\u6587!",
+         {"I'LL", " pay", " ", " ", "123", "45", "\u20ac", " to", " Zo\u00eb's", "\r\n\n", " _",
+          "foo", "_", " \u4e2d\u6587", "!"}},
+        /* Qwen2 */
+        {"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| "
+         "?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
+         "I'LL pay  12345\u20ac to Zo\u00eb's\r\n\n _foo_ \u4e2d\u6587!",
+         {"I",   "'LL", " pay",          " ",   " ",         "1",  "2",      "3",
+          "4",   "5",   "\u20ac",        " to", " Zo\u00eb", "'s", "\r\n\n", " _",
+          "foo", "_",   " \u4e2d\u6587", "!"}},
+        /* DeepSeek */
+        {"[!\\\"#$%&'()*+,\\-./"
+         ":;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| "
+         "?[\\p{P}\\p{S}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
+         "I'LL pay  12345\u20ac to Zo\u00eb's\r\n\n _foo_ \u4e2d\u6587!",
+         {"I", "'LL", " pay", " ", " ", "12345", "\u20ac", " to", " Zo\u00eb", "'s", "\r\n\n", " _",
+          "foo", "_", " \u4e2d\u6587", "!"}},
+        /* DeepSeek 2 */
+        {"[\u4e00-\u9fa5\\u3040-\u309f\u30a0-\u30ff]+",
+         "I'LL pay  12345\u20ac to Zo\u00eb's\r\n\n _foo_ \u4e2d\u6587!",
+         {"I'LL pay  12345\u20ac to Zo\u00eb's\r\n\n _foo_ ", "\u4e2d\u6587", "!"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        check_segments(&cases[i]);
+    }
+}
+
+/* A pattern and why it cannot be used. */
+struct refused_case {
+    const char *pattern;
+    const char *reason;
+};
+
+static void check_refused(const struct refused_case *expected)
+{
+    struct yk_regex *made = NULL;
+    struct yk_text message = {0};
+    yk_text_addf(&message, "the pattern \"%s\" cannot be used: %s", expected->pattern,
+                 expected->reason);
+    assert_fails(yk_regex_create(expected->pattern, strlen(expected->pattern), false, &made),
+                 YK_ERROR_INPUT, message.bytes);
+    assert_null(made);
+    yk_text_free(&message);
+}
+
+/* Those that Regex(…) of tokenizers 0.23.2 refuses too. PCRE2 accepts many of them. */
+static void patterns_that_are_wrong_are_refused(void **state)
+{
+    (void)state;
+    static const struct refused_case cases[] = {
+        {"(", "a group has no closing parenthesis"},
+        {"[a[b]", "a set has no closing bracket"},
+        {"[a[:foo:]]", "it has a class in [: and :] that is not known"},
+        {"(*ACCEPT)", "a quantifier has nothing to repeat"},
+        {"(*UTF)a", "a quantifier has nothing to repeat"},
+        {"(?C1)a", "it has a group or option that is not known"},
+        {"(?s).", "it has a group or option that is not known"},
+        {"(?P<n>a)", "it has a group or option that is not known"},
+        {"(?|a|b)", "it has a group or option that is not known"},
+        {"(a)(?1)", "it has a group or option that is not known"},
+        {"(?<n>a)(b)\\1", "it has an escape that is not known"},
+        {"\\p{L&}", "it has a property that is not known"},
+        {"\\p{Xan}", "it has a property that is not known"},
+        {"\\p{Script=Han}", "it has a property that is not known"},
+        {"(?R)", "it has a group or option that is not known"},
+        {"(?&n)", "it has a group or option that is not known"},
+        {"a)", "a closing parenthesis has no opening one"},
+        {"*a", "a quantifier has nothing to repeat"},
+        {"a|+", "a quantifier has nothing to repeat"},
+        {"^*", "a quantifier follows something that cannot be repeated"},
+        {"(?=a)?b", "a quantifier follows something that cannot be repeated"},
+        {"[a-\\d]", "a range ends with a class"},
+        {"[\\d-z]", "a range begins with a class"},
+        {"[b-a]", "a range ends before it begins"},
+        {"[]", "a set has no closing bracket"},
+        {"\\2(a)", "it has an escape that is not known"},
+        {"\\u12", "the number of a character is not valid"},
+        {"(?)a", "it has a group or option that is not known"},
+        {"a\\", "it ends after a backslash"},
+        {"(?#", "a comment has no end"},
+        {"(?i", "it has a group or option that is not known"},
+        {"[[:Alpha:]]", "it has a class in [: and :] that is not known"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        check_refused(&cases[i]);
+    }
+}
+
+/* Those that tokenizers 0.23.2 accepts, but that PCRE2 might match in another way. */
+static void patterns_that_pcre2_understands_in_another_way_are_refused(void **state)
+{
+    (void)state;
+    static const struct refused_case cases[] = {
+        {"a\\C", "it has an escape that is not known"},
+        {"\\Qa.\\E", "it has an escape that is not known"},
+        {"\\pL", "\\p and \\P must be followed by {"},
+        {"(a)\\g{1}", "it has an escape that is not known"},
+        {"(?i)stra\u00dfe",
+         "(?i) applies to letters that one character can stand for, as \u00df for ss"},
+        {"(?i)ss", "(?i) applies to letters that one character can stand for, as \u00df for ss"},
+        {"(?i)\\p{Lu}", "(?i) applies to a class of capital or small letters"},
+        {"(?i)[\\p{L}]", "(?i) applies to a class with letters inside brackets"},
+        {"(.)\\1", "it has an escape that is not known"},
+        {"(?:ab){1}+", "a quantifier follows {1}"},
+        {"(?:a?){2}", "something that may be empty is repeated a number of times"},
+        {"b(?>a|)b", "what is in (?> and ) may be empty"},
+        {"[^[^\\D\\H]]", "a negated set inside a set has a negated class"},
+        {"a{3,2}", "a quantifier's first number is larger than its second"},
+        {"a{0}b", "a quantifier repeats something no times"},
+        {"(?~a)", "it has a group or option that is not known"},
+        {"\\X", "it has an escape that is not known"},
+        {"(a\\K)", "it has an escape that is not known"},
+        {"\\xe3\\x80\\x80", "\\x must be less than 80, or use braces"},
+
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        check_refused(&cases[i]);
+    }
+}
+
 static void a_literal_is_looked_for_as_it_is(void **state)
 {
     (void)state;
@@ -203,30 +458,10 @@ static void a_literal_is_looked_for_as_it_is(void **state)
     check("a.c\\s", true, "abc ", -1, -1);
 }
 
-static void patterns_that_cannot_be_are_refused(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *pattern;
-        const char *message;
-    } broken[] = {
-        {"(", "the pattern \"(\" cannot be used: missing closing parenthesis"},
-        {"[a[b]", "a set in the pattern \"[a[b]\" has no closing bracket"},
-        {"[a[:foo:]]", "[:foo:] in a pattern is not a class of characters"},
-        {"a\\C", "the pattern \"a\\C\" cannot be used: using \\C is disabled by the application"},
-    };
-    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
-        struct yk_regex *made = NULL;
-        assert_fails(yk_regex_create(broken[i].pattern, strlen(broken[i].pattern), false, &made),
-                     YK_ERROR_INPUT, broken[i].message);
-        assert_null(made);
-    }
-}
-
 static void a_pattern_that_tries_too_many_ways_is_given_up(void **state)
 {
     (void)state;
-    static const char pattern[] = "(a+)+(a+)+(a+)+b\\1";
+    static const char pattern[] = "(a+)+(a+)+(a+)+b(?=c)";
     char text[60];
     struct yk_regex *made = NULL;
     struct yk_regex_workspace *workspace = NULL;
@@ -345,7 +580,10 @@ int main(void)
         cmocka_unit_test(posix_classes_are_those_of_oniguruma),
         cmocka_unit_test(posix_classes_have_the_members_of_oniguruma),
         cmocka_unit_test(a_literal_is_looked_for_as_it_is),
-        cmocka_unit_test(patterns_that_cannot_be_are_refused),
+        cmocka_unit_test(syntax_is_that_of_oniguruma),
+        cmocka_unit_test(patterns_of_common_tokenizers_cut_the_same_segments),
+        cmocka_unit_test(patterns_that_are_wrong_are_refused),
+        cmocka_unit_test(patterns_that_pcre2_understands_in_another_way_are_refused),
         cmocka_unit_test(a_pattern_that_tries_too_many_ways_is_given_up),
         cmocka_unit_test(a_pattern_whose_steps_are_long_or_many_is_given_up),
         cmocka_unit_test(matches_of_little_time_each_are_given_up_together),
