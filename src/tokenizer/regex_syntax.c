@@ -256,7 +256,7 @@ static yk_status check_quantifier(const struct parser *parser, const struct item
     return YK_OK;
 }
 
-/* Reads the quantifiers of a item that was just added. */
+/* Reads the quantifiers of an item that was just added. */
 static yk_status read_quantifiers(struct parser *parser, struct item *item)
 {
     struct quantifier quantifier;

@@ -175,14 +175,14 @@ static void add_varint(struct yk_text *out, int number)
 static void too_many_merges_end_with_a_sentence(void **state)
 {
     enum {
-        PIECES = 600
+        MOST = 600
     };
     struct yk_tokenizer *tokenizer = NULL;
     struct yk_text bytes = {0};
     char message[512];
     (void)state;
     yk_text_add_bytes(&bytes, UNKNOWN, sizeof UNKNOWN - 1);
-    for (int length = 1; length <= PIECES; length++) {
+    for (int length = 1; length <= MOST; length++) {
         const int coded = length < 128 ? 1 : 2; /* bytes of a number below 2¹⁴ */
         const int all = 1 + coded + length;
         yk_text_add(&bytes, "\012");
