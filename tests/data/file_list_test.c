@@ -84,7 +84,7 @@ static void data_folders_are_listed_with_all_that_links_lead_to(void **state)
 }
 
 /* Each folder has two links to the next: 2²⁵ ways lead to the last one. */
-static void folders_that_links_multiply_without_end_are_refused(void **state)
+static void folders_that_links_multiply_endlessly_are_refused(void **state)
 {
     (void)state;
     struct yk_arena *arena = NULL;
@@ -136,7 +136,7 @@ int main(void)
         in_scratch(what_is_hidden_or_built_is_left_out),
         in_scratch(links_to_folders_and_pipes_are_left_out),
         in_scratch(data_folders_are_listed_with_all_that_links_lead_to),
-        in_scratch(folders_that_links_multiply_without_end_are_refused),
+        in_scratch(folders_that_links_multiply_endlessly_are_refused),
         in_scratch(a_folder_that_is_not_there_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,7 +106,7 @@ static void texts_and_profiles_are_passed_over(void **state)
 }
 
 /* A text may say that 2 GiB follow; no memory is taken for them. */
-static void the_length_of_a_chunk_takes_no_memory(void **state)
+static void no_memory_is_allocated_for_the_length_of_a_chunk(void **state)
 {
     struct yk_image image;
     struct yk_text file = {0};
@@ -129,7 +129,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(data_behind_the_last_row_are_bounded),
         cmocka_unit_test(texts_and_profiles_are_passed_over),
-        cmocka_unit_test(the_length_of_a_chunk_takes_no_memory),
+        cmocka_unit_test(no_memory_is_allocated_for_the_length_of_a_chunk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
