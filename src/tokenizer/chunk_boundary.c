@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "tokenizer/normalizer.h"
 #include "tokenizer/unicode.h"
+#include "tokenizer/word_pattern.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -17,13 +18,8 @@ enum {
 /* Stands for a space in SentencePiece's vocabularies. */
 static const char metaspace[] = "\xe2\x96\x81";
 
-/* Patterns of Split before ByteLevel: Llama 3's (the same as GPT-4's), and Qwen 2's. */
-static const char *const known_patterns[] = {
-    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}|"
-    " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
-    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}|"
-    " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
-};
+/* Patterns of Split before ByteLevel. */
+static const char *const known_patterns[] = {yk_word_pattern_llama3, yk_word_pattern_qwen2};
 
 /* Whether the first character is definitely not white space. For some characters that differs
  * between versions of Unicode and between libraries. */

@@ -3,6 +3,7 @@
 #include "base/utf8.h"
 #include "tokenizer/regex_syntax.h"
 #include "tokenizer/unicode.h"
+#include "tokenizer/word_pattern.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
@@ -31,10 +32,11 @@ enum {
 
 struct yk_regex {
     pcre2_code *code;
-    pcre2_code *anchored; /* for matches that begin exactly at the given position */
-    bool compiled;        /* both are compiled to machine code (JIT) */
-    bool is_spaces;       /* "\\s+", for which PCRE2 is not needed */
-    char *literal;        /* NULL means: not a plain string, or an empty one */
+    pcre2_code *anchored;                /* for matches that begin exactly at the given position */
+    bool compiled;                       /* both are compiled to machine code (JIT) */
+    bool is_spaces;                      /* "\\s+", for which PCRE2 is not needed */
+    const struct yk_word_pattern *words; /* or NULL; for which it is needed beyond ASCII */
+    char *literal;                       /* NULL means: not a plain string, or an empty one */
     size_t literal_length;
 };
 
@@ -126,6 +128,7 @@ yk_status yk_regex_create(const char *pattern, size_t length, bool literal, stru
     }
     yk_text_free(&text);
     YK_TRY_OR_CLEAN_UP(status, yk_regex_destroy(made));
+    made->words = literal ? NULL : yk_word_pattern_find(pattern, length);
     made->is_spaces = !literal && length == strlen(spaces) && memcmp(pattern, spaces, length) == 0;
     *out = made;
     return YK_OK;
@@ -351,14 +354,6 @@ yk_status yk_regex_find(const struct yk_regex *pattern, struct yk_regex_workspac
                         const char *text, size_t length, size_t from, bool *found, size_t *begin,
                         size_t *end)
 {
-    struct search search = {
-        .pattern = pattern,
-        .workspace = workspace,
-        .text = text,
-        .length = length,
-        .from = from,
-        .at = from,
-    };
     if (pattern->literal) {
         find_literal(pattern, text, length, from, found, begin, end);
         return YK_OK;
@@ -367,6 +362,22 @@ yk_status yk_regex_find(const struct yk_regex *pattern, struct yk_regex_workspac
         find_spaces(text, length, from, found, begin, end);
         return YK_OK;
     }
+    if (pattern->words && from < length) {
+        *begin = from;
+        *end = yk_word_pattern_match(pattern->words, text, length, from);
+        *found = *end > 0;
+        if (*found) {
+            return YK_OK;
+        }
+    }
+    struct search search = {
+        .pattern = pattern,
+        .workspace = workspace,
+        .text = text,
+        .length = length,
+        .from = from,
+        .at = from,
+    };
     const bool sampled = workspace->searches++ % TIMED_EVERY == 0;
     if (sampled || workspace->suspected) {
         (void)is_late(&search); /* starts the timer */

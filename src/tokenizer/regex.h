@@ -1,9 +1,10 @@
 /*
- * Regex: a regular expression that splits text. It is matched by PCRE2, but means the same as in
- * Oniguruma, which Hugging Face's tokenizers use: \s is Unicode white space; \w is a letter, mark,
- * digit or connector; ^ and $ match at the beginning and the end of each line. A regex is
- * immutable: any number of threads may share it. Each thread needs its own workspace, which it may
- * use with several regexes.
+ * Regex: a regular expression that splits text. It is matched by PCRE2 (or, if it is a word
+ * pattern, tokenizer/word_pattern.h, mostly without it), but means the same as in Oniguruma, which
+ * Hugging Face's tokenizers use: \s is Unicode white space; \w is a letter, mark, digit or
+ * connector; ^ and $ match at the beginning and the end of each line. A regex is immutable: any
+ * number of threads may share it. Each thread needs its own workspace, which it may use with
+ * several regexes.
  */
 #ifndef YK_TOKENIZER_REGEX_H
 #define YK_TOKENIZER_REGEX_H

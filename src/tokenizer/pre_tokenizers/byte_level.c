@@ -1,13 +1,9 @@
 #include "tokenizer/pre_tokenizers/stage.h"
 
 #include "tokenizer/byte_level.h"
+#include "tokenizer/word_pattern.h"
 
 #include <string.h>
-
-/* GPT-2's pattern: contractions; letters, digits and other characters, each with a preceding space;
- * and white space, whose last space belongs to the next word. */
-static const char usual_pattern[] =
-    "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
 static yk_status read_byte_level(const struct yk_json *node, struct yk_pre_tokenizer_stage *out)
 {
@@ -17,7 +13,8 @@ static yk_status read_byte_level(const struct yk_json *node, struct yk_pre_token
     YK_TRY(yk_json_get_bool(node, "add_prefix_space", &out->prefix_space));
     YK_TRY(yk_json_get_bool(node, "use_regex", &use_pattern));
     if (use_pattern) {
-        YK_TRY(yk_regex_create(usual_pattern, strlen(usual_pattern), false, &out->regex));
+        YK_TRY(yk_regex_create(yk_word_pattern_gpt2, strlen(yk_word_pattern_gpt2), false,
+                               &out->regex));
         out->pattern.regex = out->regex;
     }
     return YK_OK;
