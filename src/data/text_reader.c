@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum {
-    BLOCK_BYTES = 1 << 18, /* bytes per read */
+    BLOCK_BYTES = 1 << 16, /* bytes per read */
     WAIT_MS = 100,         /* interval of checks of the stop flag */
 };
 

@@ -19,8 +19,9 @@
 #include <stddef.h>
 
 enum {
-    YK_TEXT_READER_CHUNK_BYTES = 1 << 22,  /* recommended chunk size */
-    YK_TEXT_READER_MAX_CHUNK_FACTOR = 256, /* a chunk without a place to cut may be up to this many
+    /* Recommended chunk size: a chunk and what is made of it fit into a processor's cache. */
+    YK_TEXT_READER_CHUNK_BYTES = 1 << 18,
+    YK_TEXT_READER_MAX_CHUNK_FACTOR = 4096, /* a chunk without a place to cut may be up to this many
                                         times as long as a normal chunk */
 };
 

@@ -141,7 +141,7 @@ static void what_cannot_be_cut_is_refused_where_it_is_too_long(void **state)
 {
     (void)state;
     enum {
-        CHUNK = 1 << 12,
+        CHUNK = 1 << 8,
         MAX = CHUNK * YK_TEXT_READER_MAX_CHUNK_FACTOR
     };
     struct yk_text_reader *reader = NULL;
