@@ -21,7 +21,16 @@ struct yk_token_ids {
 void yk_token_ids_free(struct yk_token_ids *ids);
 yk_status yk_token_ids_status(const struct yk_token_ids *ids) YK_MUST_USE;
 
-void yk_token_ids_add(struct yk_token_ids *ids, int32_t id);
+/* Makes room for `more` ids. Returns false if there is not enough memory. */
+bool yk_token_ids_reserve(struct yk_token_ids *ids, int64_t more);
+
+static inline void yk_token_ids_add(struct yk_token_ids *ids, int32_t id)
+{
+    if (ids->count < ids->capacity || yk_token_ids_reserve(ids, 1)) {
+        ids->items[ids->count++] = id;
+    }
+}
+
 void yk_token_ids_add_all(struct yk_token_ids *ids, const int32_t *items, int64_t count);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Word cache: the tokens of words that were encoded before. Short and long words have a fixed
- * capacity each; when it is used up, all words of that kind are removed. Only one thread at a time
- * may use a cache.
+ * Word cache: the tokens of words that were encoded before. Short, middle and long words have a
+ * fixed capacity each; when it is used up, all words of that kind are removed. Only one thread at a
+ * time may use a cache.
  */
 #ifndef YK_TOKENIZER_WORD_CACHE_H
 #define YK_TOKENIZER_WORD_CACHE_H
@@ -27,8 +27,8 @@ void yk_word_cache_destroy(struct yk_word_cache *cache);
 bool yk_word_cache_find(struct yk_word_cache *cache, const char *word, size_t length,
                         struct yk_token_ids *out);
 
-/* Stores the tokens of a word. Call it immediately after yk_word_cache_find() did not find the
- * word. Does nothing if the word is longer than YK_WORD_CACHE_MAX_BYTES. */
+/* Stores the tokens of a word that yk_word_cache_find() did not find. Does nothing if the word is
+ * longer than YK_WORD_CACHE_MAX_BYTES. */
 void yk_word_cache_store(struct yk_word_cache *cache, const char *word, size_t length,
                          const int32_t *ids, int64_t count);
 
