@@ -11,6 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    REPLACED_AT_ONCE = 1 << 12 /* bytes */
+};
+
 void yk_text_free(struct yk_text *text)
 {
     free(text->bytes);
@@ -75,38 +79,34 @@ void yk_text_add_bytes(struct yk_text *text, const char *bytes, size_t length)
     text->bytes[text->length] = '\0';
 }
 
-static size_t count_bytes(const char *bytes, size_t length, char byte)
+/* Writes a block of text with `to` for each byte `from`. Returns the end of what was written. */
+static char *write_replacing(char *out, const char *bytes, size_t length, char from, const char *to,
+                             size_t to_length)
 {
-    size_t count = 0;
     for (size_t i = 0; i < length; i++) {
-        count += bytes[i] == byte;
+        *out = bytes[i];
+        if (bytes[i] == from) {
+            memcpy(out, to, to_length);
+        }
+        out += bytes[i] == from ? to_length : 1;
     }
-    return count;
+    return out;
 }
 
 void yk_text_add_replacing(struct yk_text *text, const char *bytes, size_t length, char from,
                            const char *to, size_t to_length)
 {
-    const size_t count = count_bytes(bytes, length, from);
-    size_t added = 0;
-    if (__builtin_mul_overflow(count, to_length, &added) ||
-        __builtin_add_overflow(added, length - count, &added)) {
-        text->failed = true;
-    }
-    if (!yk_text_reserve(text, added)) {
-        return;
-    }
-    char *at = text->bytes + text->length;
-    for (size_t i = 0; i < length; i++) {
-        if (bytes[i] == from) {
-            memcpy(at, to, to_length);
-            at += to_length;
-        } else {
-            *at++ = bytes[i];
+    for (size_t done = 0; done < length; done += REPLACED_AT_ONCE) {
+        const size_t left = length - done;
+        const size_t block = left < REPLACED_AT_ONCE ? left : REPLACED_AT_ONCE;
+        if (!yk_text_reserve(text, block * (to_length + 1))) {
+            return;
         }
+        const char *end =
+            write_replacing(text->bytes + text->length, bytes + done, block, from, to, to_length);
+        text->length = (size_t)(end - text->bytes);
+        text->bytes[text->length] = '\0';
     }
-    *at = '\0';
-    text->length += added;
 }
 
 void yk_text_add(struct yk_text *text, const char *words)

@@ -90,8 +90,10 @@ size_t yk_utf8_previous_character_start(const char *bytes, size_t at)
 struct yk_utf8_position yk_utf8_position_of_byte(const char *bytes, size_t at)
 {
     struct yk_utf8_position place = {.line = 1, .column = 1};
-    for (size_t i = 0; i < at; i++) {
-        place.line += bytes[i] == '\n';
+    const char *newline = bytes;
+    while ((newline = memchr(newline, '\n', at - (size_t)(newline - bytes)))) {
+        place.line++;
+        newline++;
     }
     for (size_t i = at; i > 0 && bytes[i - 1] != '\n'; i--) {
         place.column += ((unsigned char)bytes[i - 1] & 0xc0) != 0x80;

@@ -317,7 +317,7 @@ static yk_status flush(struct yk_token_shard_writer *writer)
     return write_bytes(writer, writer->buffer, length);
 }
 
-static void write_number(unsigned char *to, uint32_t number, int32_t bytes)
+static inline void write_number(unsigned char *to, uint32_t number, int32_t bytes)
 {
     for (int32_t i = 0; i < bytes; i++) {
         to[i] = (unsigned char)(number >> (8 * i));
@@ -429,8 +429,15 @@ static int64_t write_tokens(struct yk_token_shard_writer *writer, const int32_t 
     const int32_t width = writer->format->token_bytes;
     const int64_t space = (int64_t)(BUFFER_BYTES - writer->buffered) / width;
     const int64_t used = yk_number_min(yk_number_min(count, space), writer->max - writer->count);
-    for (int64_t i = 0; i < used; i++) {
-        write_number(writer->buffer + writer->buffered + i * width, (uint32_t)tokens[i], width);
+    unsigned char *to = writer->buffer + writer->buffered;
+    if (width == 2) {
+        for (int64_t i = 0; i < used; i++) {
+            write_number(to + i * 2, (uint32_t)tokens[i], 2);
+        }
+    } else {
+        for (int64_t i = 0; i < used; i++) {
+            write_number(to + i * 4, (uint32_t)tokens[i], 4);
+        }
     }
     writer->buffered += (size_t)(used * width);
     writer->count += used;

@@ -11,6 +11,8 @@ struct yk_token_matcher {
     struct yk_token_pattern *names; /* sorted by bytes */
     int32_t count;
     int32_t starts[BYTES + 1]; /* index of the first name that begins with each byte */
+    bool begins[BYTES];        /* whether a name begins with each byte */
+    bool begins_alike;         /* all names begin with the same byte */
 };
 
 static int compare_bytes(const struct yk_token_pattern *a, const struct yk_token_pattern *b)
@@ -59,6 +61,8 @@ yk_status yk_token_matcher_create(const struct yk_token_pattern *names, int32_t 
         matcher->starts[(unsigned char)matcher->names[i].bytes[0] + 1]++;
     }
     for (int byte = 0; byte < BYTES; byte++) {
+        matcher->begins[byte] = matcher->starts[byte + 1] > 0;
+        matcher->begins_alike |= matcher->count > 0 && matcher->starts[byte + 1] == matcher->count;
         matcher->starts[byte + 1] += matcher->starts[byte];
     }
     *out = matcher;
@@ -118,6 +122,20 @@ static const struct yk_token_pattern *longest(const struct yk_token_matcher *mat
     return best;
 }
 
+/* The next place from `at` on where a name may begin, or the end. */
+static size_t next_start(const struct yk_token_matcher *matcher, const char *text, size_t length,
+                         size_t at)
+{
+    if (matcher->begins_alike) {
+        const char *found = memchr(text + at, matcher->names[0].bytes[0], length - at);
+        return found ? (size_t)(found - text) : length;
+    }
+    while (at < length && !matcher->begins[(unsigned char)text[at]]) {
+        at++;
+    }
+    return at;
+}
+
 const struct yk_token_pattern *yk_token_matcher_find(const struct yk_token_matcher *matcher,
                                                      const char *text, size_t length, size_t from,
                                                      size_t *begin)
@@ -125,11 +143,7 @@ const struct yk_token_pattern *yk_token_matcher_find(const struct yk_token_match
     if (matcher->count == 0) {
         return NULL;
     }
-    for (size_t at = from; at < length; at++) {
-        const unsigned char byte = (unsigned char)text[at];
-        if (matcher->starts[byte] == matcher->starts[byte + 1]) {
-            continue;
-        }
+    for (size_t at = from; (at = next_start(matcher, text, length, at)) < length; at++) {
         const struct yk_token_pattern *name = longest(matcher, text + at, length - at);
         if (name) {
             *begin = at;
