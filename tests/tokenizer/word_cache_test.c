@@ -50,6 +50,37 @@ static void words_of_every_length_are_kept_apart(void **state)
     yk_word_cache_destroy(cache);
 }
 
+/* Words of each length in which one byte differs from the others. */
+static void words_that_differ_in_one_byte_are_kept_apart(void **state)
+{
+    (void)state;
+    enum {
+        LONGEST = 100
+    };
+    char word[LONGEST];
+    struct yk_word_cache *cache = NULL;
+    struct yk_token_ids ids = {0};
+    assert_ok(yk_word_cache_create(&cache));
+    for (int round = 0; round < 2; round++) {
+        for (int32_t length = 1; length <= LONGEST; length++) {
+            for (int32_t place = 0; place < length; place++) {
+                const int32_t id = length * LONGEST + place;
+                memset(word, 'x', sizeof word);
+                word[place] = 'y';
+                ids.count = 0;
+                assert_int_equal(yk_word_cache_find(cache, word, (size_t)length, &ids), round);
+                assert_int_equal(ids.count, round);
+                assert_true(round == 0 || ids.items[0] == id);
+                if (round == 0) {
+                    yk_word_cache_store(cache, word, (size_t)length, &id, 1);
+                }
+            }
+        }
+    }
+    yk_token_ids_free(&ids);
+    yk_word_cache_destroy(cache);
+}
+
 static void too_long_words_and_words_of_no_tokens_are_not_kept(void **state)
 {
     (void)state;
@@ -134,6 +165,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_found_again_with_all_their_tokens),
         cmocka_unit_test(words_of_every_length_are_kept_apart),
+        cmocka_unit_test(words_that_differ_in_one_byte_are_kept_apart),
         cmocka_unit_test(too_long_words_and_words_of_no_tokens_are_not_kept),
         cmocka_unit_test(a_full_cache_begins_anew),
         cmocka_unit_test(long_words_do_not_remove_short_words),
