@@ -430,6 +430,7 @@ static int64_t write_tokens(struct yk_token_shard_writer *writer, const int32_t 
     const int64_t space = (int64_t)(BUFFER_BYTES - writer->buffered) / width;
     const int64_t used = yk_number_min(yk_number_min(count, space), writer->max - writer->count);
     unsigned char *to = writer->buffer + writer->buffered;
+    /* A constant width lets the compiler write each token at once. */
     if (width == 2) {
         for (int64_t i = 0; i < used; i++) {
             write_number(to + i * 2, (uint32_t)tokens[i], 2);

@@ -545,9 +545,10 @@ static size_t find_cut(const struct yk_bpe *bpe, const char *bytes, size_t lengt
     size_t at = begin + 1;
     for (; at < length; at++) {
         const unsigned char after = (unsigned char)bytes[at];
-        const bool inside = (after & 0xc0) == 0x80; /* of a character */
-        if ((before | after) < ASCII ? bpe->cuts_between[before][after]
-                                     : !inside && is_cut_at_other(bpe, bytes, length, at)) {
+        const bool is_continuation = (after & 0xc0) == 0x80;
+        if ((before | after) < ASCII
+                ? bpe->cuts_between[before][after]
+                : !is_continuation && is_cut_at_other(bpe, bytes, length, at)) {
             break;
         }
         before = after;

@@ -35,13 +35,13 @@ struct yk_regex {
     pcre2_code *anchored;                /* for matches that begin exactly at the given position */
     bool compiled;                       /* both are compiled to machine code (JIT) */
     bool is_spaces;                      /* "\\s+", for which PCRE2 is not needed */
-    const struct yk_word_pattern *words; /* or NULL; for which it is needed beyond ASCII */
+    const struct yk_word_pattern *words; /* or NULL; matches ASCII text without PCRE2 */
     char *literal;                       /* NULL means: not a plain string, or an empty one */
     size_t literal_length;
 };
 
 struct yk_regex_workspace {
-    double allowed_s; /* time limit for everything that was searched so far */
+    double allowed_s; /* time limit for everything that PCRE2 searched so far */
     double spent_s;
     bool suspected; /* the limit was exceeded in wall clock time: processor time is measured now */
     uint32_t searches;
@@ -362,13 +362,14 @@ yk_status yk_regex_find(const struct yk_regex *pattern, struct yk_regex_workspac
         find_spaces(text, length, from, found, begin, end);
         return YK_OK;
     }
-    if (pattern->words && from < length) {
+    const size_t word_end = pattern->words && from < length
+                                ? yk_word_pattern_match(pattern->words, text, length, from)
+                                : 0;
+    if (word_end > 0) {
+        *found = true;
         *begin = from;
-        *end = yk_word_pattern_match(pattern->words, text, length, from);
-        *found = *end > 0;
-        if (*found) {
-            return YK_OK;
-        }
+        *end = word_end;
+        return YK_OK;
     }
     struct search search = {
         .pattern = pattern,

@@ -21,7 +21,7 @@ struct yk_token_ids {
 void yk_token_ids_free(struct yk_token_ids *ids);
 yk_status yk_token_ids_status(const struct yk_token_ids *ids) YK_MUST_USE;
 
-/* Makes room for `more` ids. Returns false if there is not enough memory. */
+/* Ensures capacity for `more` ids. Returns false if there is not enough memory. */
 bool yk_token_ids_reserve(struct yk_token_ids *ids, int64_t more);
 
 static inline void yk_token_ids_add(struct yk_token_ids *ids, int32_t id)

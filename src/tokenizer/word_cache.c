@@ -9,10 +9,13 @@ enum {
     SHORT_SLOTS = 1 << 16, /* a power of two, as the others */
     MIDDLE_SLOTS = 1 << 15,
     LONG_SLOTS = 1 << 13,
-    INLINE_IDS = 3 /* most words have no more tokens */
+    INLINE_IDS = 3, /* most words have no more tokens */
+    /* Slots that are looked at for a word. Only words that were made to have the same hash need
+     * more; those are not stored. */
+    MAX_PROBES = 64
 };
 
-/* The beginning of a slot; the word is behind it. */
+/* The beginning of each slot; the key or the word follows. */
 struct slot {
     uint8_t length;          /* of the word */
     uint8_t count;           /* of ids; 0 means: an empty slot */
@@ -128,13 +131,14 @@ static inline struct key key_of(const char *word, size_t length)
     return (struct key){(unsigned char)word[0] | middle << 8, (unsigned char)word[length - 1]};
 }
 
-/* Both halves of a product of 128 bits: each bit of the result depends on all bits of `a` and `b`.
- * The constants are the first digits of pi and of the golden ratio. */
+/* Both halves of a product of 128 bits, and its factors, so that none is lost if the other is 0.
+ * The constants are the first bits of the fractions of pi and of the golden ratio. */
 static inline uint64_t mix(uint64_t a, uint64_t b)
 {
-    const unsigned __int128 product =
-        (unsigned __int128)(a ^ UINT64_C(0x243f6a8885a308d3)) * (b ^ UINT64_C(0x9e3779b97f4a7c15));
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
+    a ^= UINT64_C(0x243f6a8885a308d3);
+    b ^= UINT64_C(0x9e3779b97f4a7c15);
+    const unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64) ^ a ^ b;
 }
 
 static uint64_t hash_long(const char *word, size_t length)
@@ -146,12 +150,12 @@ static uint64_t hash_long(const char *word, size_t length)
     return mix(hash ^ load_8(word + length - SHORT_WORD_BYTES), load_8(word + length - 8));
 }
 
-/* The slot of a short word, or the empty slot where it belongs. */
+/* The slot of a short word, or the empty slot where it belongs, or NULL if there is no room. */
 static inline struct short_slot *seek_short(const struct table *table, struct key key,
                                             size_t length)
 {
     size_t at = mix(key.first, key.last ^ (length << 32)) & (table->count - 1);
-    for (;;) {
+    for (int probe = 0; probe < MAX_PROBES; probe++) {
         struct short_slot *slot = (struct short_slot *)(void *)table->slots + at;
         if (slot->slot.count == 0 ||
             (slot->first == key.first && slot->last == key.last && slot->slot.length == length)) {
@@ -159,6 +163,7 @@ static inline struct short_slot *seek_short(const struct table *table, struct ke
         }
         at = (at + 1) & (table->count - 1);
     }
+    return NULL;
 }
 
 /* The same for a longer word. */
@@ -167,7 +172,7 @@ static struct long_slot *seek_long(const struct table *table, uint64_t hash, con
 {
     const uint32_t tag = (uint32_t)(hash >> 32);
     size_t at = (size_t)hash & (table->count - 1);
-    for (;;) {
+    for (int probe = 0; probe < MAX_PROBES; probe++) {
         struct long_slot *slot = (void *)(table->slots + at * table->slot_bytes);
         if (slot->slot.count == 0 || (slot->tag == tag && slot->slot.length == length &&
                                       memcmp(slot->word, word, length) == 0)) {
@@ -175,6 +180,7 @@ static struct long_slot *seek_long(const struct table *table, uint64_t hash, con
         }
         at = (at + 1) & (table->count - 1);
     }
+    return NULL;
 }
 
 static struct table *table_of(struct yk_word_cache *cache, size_t length)
@@ -184,6 +190,17 @@ static struct table *table_of(struct yk_word_cache *cache, size_t length)
                                          : &cache->long_words;
 }
 
+/* The slot of a word that is in the table, or NULL. */
+static const struct slot *find_slot(const struct table *table, const char *word, size_t length)
+{
+    if (length <= SHORT_WORD_BYTES) {
+        const struct short_slot *slot = seek_short(table, key_of(word, length), length);
+        return slot && slot->slot.count > 0 ? &slot->slot : NULL;
+    }
+    const struct long_slot *slot = seek_long(table, hash_long(word, length), word, length);
+    return slot && slot->slot.count > 0 ? &slot->slot : NULL;
+}
+
 bool yk_word_cache_find(struct yk_word_cache *cache, const char *word, size_t length,
                         struct yk_token_ids *out)
 {
@@ -191,10 +208,8 @@ bool yk_word_cache_find(struct yk_word_cache *cache, const char *word, size_t le
         return false;
     }
     const struct table *table = table_of(cache, length);
-    const struct slot *slot = length <= SHORT_WORD_BYTES
-                                  ? &seek_short(table, key_of(word, length), length)->slot
-                                  : &seek_long(table, hash_long(word, length), word, length)->slot;
-    if (slot->count == 0) {
+    const struct slot *slot = find_slot(table, word, length);
+    if (!slot) {
         return false;
     }
     if (slot->count > INLINE_IDS) {
@@ -213,18 +228,24 @@ static void clear(struct table *table)
     table->id_count = 0;
 }
 
-/* Writes a word to its slot and returns the slot. */
+/* Writes a word to its slot and returns the slot, or NULL if there is no room. */
 static struct slot *write_word(const struct table *table, const char *word, size_t length)
 {
     if (length <= SHORT_WORD_BYTES) {
         const struct key key = key_of(word, length);
         struct short_slot *slot = seek_short(table, key, length);
+        if (!slot) {
+            return NULL;
+        }
         slot->first = key.first;
         slot->last = key.last;
         return &slot->slot;
     }
     const uint64_t hash = hash_long(word, length);
     struct long_slot *slot = seek_long(table, hash, word, length);
+    if (!slot) {
+        return NULL;
+    }
     slot->tag = (uint32_t)(hash >> 32);
     memcpy(slot->word, word, length);
     return &slot->slot;
@@ -241,6 +262,9 @@ void yk_word_cache_store(struct yk_word_cache *cache, const char *word, size_t l
         clear(table);
     }
     struct slot *slot = write_word(table, word, length);
+    if (!slot) {
+        return;
+    }
     slot->length = (uint8_t)length;
     slot->count = (uint8_t)count;
     if (count > INLINE_IDS) {

@@ -28,7 +28,7 @@ bool yk_word_cache_find(struct yk_word_cache *cache, const char *word, size_t le
                         struct yk_token_ids *out);
 
 /* Stores the tokens of a word that yk_word_cache_find() did not find. Does nothing if the word is
- * longer than YK_WORD_CACHE_MAX_BYTES. */
+ * longer than YK_WORD_CACHE_MAX_BYTES, or if too many words have a similar hash. */
 void yk_word_cache_store(struct yk_word_cache *cache, const char *word, size_t length,
                          const int32_t *ids, int64_t count);
 

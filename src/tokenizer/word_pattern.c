@@ -19,39 +19,39 @@ const char yk_word_pattern_gpt4o[] =
     "?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 
 enum contractions {
-    CONTRACTIONS_OWN,          /* 's, 't, 're, 've, 'm, 'll and 'd are words */
-    CONTRACTIONS_OWN_ANY_CASE, /* also in capitals */
-    CONTRACTIONS_BEHIND_WORDS  /* they belong to the word before, also in capitals */
+    CONTRACTIONS_ARE_WORDS,          /* 's, 't, 're, 've, 'm, 'll and 'd are words */
+    CONTRACTIONS_ARE_WORDS_ANY_CASE, /* also in uppercase */
+    CONTRACTIONS_END_WORDS           /* they belong to the word before them, also in uppercase */
 };
 
-/* What the patterns differ in. */
+/* How the patterns differ. */
 struct yk_word_pattern {
     const char *expression;
-    size_t digits; /* the most of a word; 0: any number, which a space may precede */
+    size_t max_digits; /* in a word; 0: unlimited, with an optional space before them */
     enum contractions contractions;
     bool any_prefix; /* each character but newlines may precede letters; otherwise only a space */
-    bool cased;      /* a capital letter behind a small one begins a word */
+    bool cased;      /* an uppercase letter after a lowercase one begins a word */
     bool newlines;   /* newlines end white space, and belong to the symbols before them */
-    bool slash;      /* belongs to the newlines behind symbols */
+    bool slash;      /* "/" belongs to the newlines after symbols */
 };
 
 static const struct yk_word_pattern patterns[] = {
-    {.expression = yk_word_pattern_gpt2, .contractions = CONTRACTIONS_OWN},
+    {.expression = yk_word_pattern_gpt2, .contractions = CONTRACTIONS_ARE_WORDS},
     {.expression = yk_word_pattern_llama3,
-     .contractions = CONTRACTIONS_OWN_ANY_CASE,
+     .contractions = CONTRACTIONS_ARE_WORDS_ANY_CASE,
      .any_prefix = true,
-     .digits = 3,
+     .max_digits = 3,
      .newlines = true},
     {.expression = yk_word_pattern_qwen2,
-     .contractions = CONTRACTIONS_OWN_ANY_CASE,
+     .contractions = CONTRACTIONS_ARE_WORDS_ANY_CASE,
      .any_prefix = true,
-     .digits = 1,
+     .max_digits = 1,
      .newlines = true},
     {.expression = yk_word_pattern_gpt4o,
-     .contractions = CONTRACTIONS_BEHIND_WORDS,
+     .contractions = CONTRACTIONS_END_WORDS,
      .any_prefix = true,
      .cased = true,
-     .digits = 3,
+     .max_digits = 3,
      .newlines = true,
      .slash = true},
 };
@@ -69,19 +69,19 @@ const struct yk_word_pattern *yk_word_pattern_find(const char *expression, size_
 
 enum kind {
     SYMBOL, /* everything else */
-    CAPITAL,
-    SMALL,
+    UPPERCASE,
+    LOWERCASE,
     DIGIT,
     BLANK, /* white space that is no newline */
     NEWLINE,
-    FOREIGN /* part of a character that is not ASCII */
+    NON_ASCII /* part of a character that is not ASCII */
 };
 
 /* Sets of kinds. */
 enum {
-    CAPITALS = 1 << CAPITAL,
-    SMALLS = 1 << SMALL,
-    LETTERS = CAPITALS | SMALLS,
+    UPPERCASES = 1 << UPPERCASE,
+    LOWERCASES = 1 << LOWERCASE,
+    LETTERS = UPPERCASES | LOWERCASES,
     DIGITS = 1 << DIGIT,
     BLANKS = 1 << BLANK,
     NEWLINES = 1 << NEWLINE,
@@ -89,16 +89,22 @@ enum {
 };
 
 static const unsigned char kinds[UINT8_MAX + 1] = {
-    ['\t'] = BLANK,          ['\n'] = NEWLINE,      ['\v' ... '\f'] = BLANK,
-    ['\r'] = NEWLINE,        [' '] = BLANK,         ['0' ... '9'] = DIGIT,
-    ['A' ... 'Z'] = CAPITAL, ['a' ... 'z'] = SMALL, [0x80 ... UINT8_MAX] = FOREIGN,
+    ['\t'] = BLANK,
+    ['\n'] = NEWLINE,
+    ['\v' ... '\f'] = BLANK,
+    ['\r'] = NEWLINE,
+    [' '] = BLANK,
+    ['0' ... '9'] = DIGIT,
+    ['A' ... 'Z'] = UPPERCASE,
+    ['a' ... 'z'] = LOWERCASE,
+    [0x80 ... UINT8_MAX] = NON_ASCII,
 };
 
 struct scan {
     const struct yk_word_pattern *pattern;
     const char *text;
     size_t length;
-    bool foreign; /* a character that is not ASCII was looked at */
+    bool saw_non_ascii; /* a character that is not ASCII was looked at */
 };
 
 static bool is_in(struct scan *scan, size_t at, int set)
@@ -107,7 +113,7 @@ static bool is_in(struct scan *scan, size_t at, int set)
         return false;
     }
     const int kind = kinds[(unsigned char)scan->text[at]];
-    scan->foreign |= kind == FOREIGN;
+    scan->saw_non_ascii |= kind == NON_ASCII;
     return (1 << kind & set) != 0;
 }
 
@@ -129,7 +135,7 @@ static size_t skip(struct scan *scan, size_t at, int set)
 static size_t skip_contraction(struct scan *scan, size_t at)
 {
     static const char *const suffixes[] = {"s", "t", "re", "ve", "m", "ll", "d"};
-    const char lower = scan->pattern->contractions == CONTRACTIONS_OWN ? 0 : 'a' - 'A';
+    const char lower = scan->pattern->contractions == CONTRACTIONS_ARE_WORDS ? 0 : 'a' - 'A';
     if (!is_byte(scan, at, '\'') || !is_in(scan, at + 1, LETTERS)) {
         return at;
     }
@@ -154,21 +160,21 @@ static size_t skip_letters(struct scan *scan, size_t at)
     const bool prefixed =
         pattern->any_prefix ? is_in(scan, at, BLANKS | SYMBOLS) : is_byte(scan, at, ' ');
     const size_t begin = at + prefixed;
-    const size_t end = pattern->cased ? skip(scan, skip(scan, begin, CAPITALS), SMALLS)
+    const size_t end = pattern->cased ? skip(scan, skip(scan, begin, UPPERCASES), LOWERCASES)
                                       : skip(scan, begin, LETTERS);
     if (end == begin) {
         return at;
     }
-    return pattern->contractions == CONTRACTIONS_BEHIND_WORDS ? skip_contraction(scan, end) : end;
+    return pattern->contractions == CONTRACTIONS_END_WORDS ? skip_contraction(scan, end) : end;
 }
 
 /* The end of a word of digits, or `at`. */
 static size_t skip_digits(struct scan *scan, size_t at)
 {
-    const size_t most = scan->pattern->digits;
-    const size_t begin = at + (most == 0 && is_byte(scan, at, ' '));
+    const size_t max = scan->pattern->max_digits;
+    const size_t begin = at + (max == 0 && is_byte(scan, at, ' '));
     size_t end = begin;
-    while ((most == 0 || end < begin + most) && is_in(scan, end, DIGITS)) {
+    while ((max == 0 || end < begin + max) && is_in(scan, end, DIGITS)) {
         end++;
     }
     return end > begin ? end : at;
@@ -206,14 +212,18 @@ static size_t skip_spaces(struct scan *scan, size_t at)
 size_t yk_word_pattern_match(const struct yk_word_pattern *pattern, const char *text, size_t length,
                              size_t from)
 {
-    static size_t (*const alternatives[])(struct scan * scan, size_t at) = {
+    static size_t (*const alternatives[])(struct scan *, size_t) = {
         skip_contraction, skip_letters, skip_digits, skip_symbols, skip_spaces};
-    const bool own = pattern->contractions != CONTRACTIONS_BEHIND_WORDS;
     struct scan scan = {.pattern = pattern, .text = text, .length = length};
+    /* Most words that are not ASCII show it here. */
+    if (is_in(&scan, from + is_byte(&scan, from, ' '), 1 << NON_ASCII)) {
+        return 0;
+    }
     size_t end = from;
-    for (size_t i = own ? 0 : 1;
-         i < sizeof alternatives / sizeof *alternatives && end == from && !scan.foreign; i++) {
+    for (size_t i = pattern->contractions == CONTRACTIONS_END_WORDS ? 1 : 0;
+         i < sizeof alternatives / sizeof *alternatives && end == from && !scan.saw_non_ascii;
+         i++) {
         end = alternatives[i](&scan, from);
     }
-    return scan.foreign ? 0 : end;
+    return scan.saw_non_ascii ? 0 : end;
 }

@@ -1,6 +1,6 @@
 /*
  * Word pattern: a regular expression that splits text into words and that many published tokenizers
- * share. Where the text is ASCII, these words are found here, several times as fast as by PCRE2.
+ * share. Where the text is ASCII, its words are found here, which is faster than PCRE2.
  * Patterns are constants: any thread may use them.
  */
 #ifndef YK_TOKENIZER_WORD_PATTERN_H

@@ -43,6 +43,40 @@ static void a_byte_is_replaced_wherever_it_is(void **state)
     yk_text_free(&text);
 }
 
+static void a_byte_is_replaced_in_long_texts_too(void **state)
+{
+    (void)state;
+    enum {
+        LENGTH = 10000
+    };
+    static const char *const replacements[] = {"", "\xe2\x96\x81"};
+    char long_text[LENGTH];
+    char expected[LENGTH * 3];
+    memset(long_text, ' ', LENGTH);
+    for (size_t i = 0; i < LENGTH; i++) {
+        if (i % 5 != 0 && i % 4096 > 1 && i % 4096 != 4095) {
+            long_text[i] = "abcdefg"[i % 7];
+        }
+    }
+    for (size_t k = 0; k < 2; k++) {
+        struct yk_text text = {0};
+        const size_t unit = strlen(replacements[k]);
+        size_t length = 0;
+        for (size_t i = 0; i < LENGTH; i++) {
+            const bool replaced = long_text[i] == ' ';
+            memcpy(expected + length, replaced ? replacements[k] : &long_text[i],
+                   replaced ? unit : 1);
+            length += replaced ? unit : 1;
+        }
+        yk_text_add_replacing(&text, long_text, LENGTH, ' ', replacements[k], unit);
+        assert_ok(yk_text_status(&text));
+        assert_int_equal(text.length, length);
+        assert_memory_equal(text.bytes, expected, length);
+        assert_int_equal(text.bytes[length], '\0');
+        yk_text_free(&text);
+    }
+}
+
 static void it_grows_far_beyond_its_first_room(void **state)
 {
     (void)state;
@@ -137,6 +171,7 @@ int main(void)
         cmocka_unit_test(a_new_text_is_empty),
         cmocka_unit_test(additions_follow_each_other),
         cmocka_unit_test(a_byte_is_replaced_wherever_it_is),
+        cmocka_unit_test(a_byte_is_replaced_in_long_texts_too),
         cmocka_unit_test(it_grows_far_beyond_its_first_room),
         cmocka_unit_test(json_strings_are_escaped),
         cmocka_unit_test(json_escapes_controls_of_two_bytes),

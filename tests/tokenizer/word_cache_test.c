@@ -81,6 +81,39 @@ static void words_that_differ_in_one_byte_are_kept_apart(void **state)
     yk_word_cache_destroy(cache);
 }
 
+/* Words of 32 bytes whose products of the hash are 0, so that their places are those of their last
+ * bytes, which agree in the lower half: few of them are kept, and none is confused with another. */
+static void words_made_to_collide_are_not_all_kept(void **state)
+{
+    (void)state;
+    enum {
+        WORDS = 1000
+    };
+    static const uint64_t pi = UINT64_C(0x243f6a8885a308d3);
+    static const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
+    struct yk_word_cache *cache = NULL;
+    struct yk_token_ids ids = {0};
+    int found = 0;
+    assert_ok(yk_word_cache_create(&cache));
+    for (int round = 0; round < 2; round++) {
+        for (int32_t i = 0; i < WORDS; i++) {
+            const uint64_t word[4] = {pi ^ (4 * sizeof(uint64_t)), 7, 7 ^ golden ^ pi,
+                                      (uint64_t)i << 32};
+            ids.count = 0;
+            if (yk_word_cache_find(cache, (const char *)word, sizeof word, &ids)) {
+                assert_int_equal(ids.count, 1);
+                assert_int_equal(ids.items[0], i);
+                found++;
+            } else {
+                yk_word_cache_store(cache, (const char *)word, sizeof word, &i, 1);
+            }
+        }
+    }
+    assert_in_range(found, 1, WORDS / 10);
+    yk_token_ids_free(&ids);
+    yk_word_cache_destroy(cache);
+}
+
 static void too_long_words_and_words_of_no_tokens_are_not_kept(void **state)
 {
     (void)state;
@@ -166,6 +199,7 @@ int main(void)
         cmocka_unit_test(words_are_found_again_with_all_their_tokens),
         cmocka_unit_test(words_of_every_length_are_kept_apart),
         cmocka_unit_test(words_that_differ_in_one_byte_are_kept_apart),
+        cmocka_unit_test(words_made_to_collide_are_not_all_kept),
         cmocka_unit_test(too_long_words_and_words_of_no_tokens_are_not_kept),
         cmocka_unit_test(a_full_cache_begins_anew),
         cmocka_unit_test(long_words_do_not_remove_short_words),
