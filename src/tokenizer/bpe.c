@@ -11,9 +11,9 @@
 enum {
     BYTES = 256,
     ASCII = 128,
-    FEW_CHARACTERS = 0x800, /* whose tokens are found without the map: those of one or two bytes */
-    MAX_SUFFIX_BYTES = 32,  /* of words that are given as bytes */
-    SHOWN_BYTES = 60        /* the longest part of a token in messages */
+    FEW_CHARACTERS = 0x3000, /* whose tokens are found without the map: these contain "▁" */
+    MAX_SUFFIX_BYTES = 32,   /* of words that are given as bytes */
+    SHOWN_BYTES = 60         /* the longest part of a token in messages */
 };
 
 /* Stands for a space in SentencePiece's vocabularies. */

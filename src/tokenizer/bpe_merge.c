@@ -14,10 +14,18 @@ struct slot {
 
 #define NO_PAIR UINT64_MAX /* ids are not negative */
 
+enum {
+    WORD_BITS = 64,
+    LOG_FILTER_BITS = 3 /* 2³ bits for each slot */
+};
+
 struct yk_bpe_merge_table {
     struct slot *slots;
     int shift; /* 64 - log2(number of slots) */
     uint64_t mask;
+    /* Bits, set for the hash of each pair in the table. Most pairs of neighbours are in no rule;
+     * for most of those the filter shows it, which a processor's cache has room for. */
+    uint64_t *filter;
 };
 
 yk_status yk_bpe_merge_table_create(int32_t count, struct yk_bpe_merge_table **out)
@@ -30,8 +38,9 @@ yk_status yk_bpe_merge_table_create(int32_t count, struct yk_bpe_merge_table **o
     YK_TRY_ALLOCATED(merges);
     const size_t slots = (size_t)1 << logarithm;
     merges->slots = malloc(slots * sizeof *merges->slots);
-    if (!merges->slots) {
-        free(merges);
+    merges->filter = calloc((slots << LOG_FILTER_BITS) / WORD_BITS, sizeof *merges->filter);
+    if (!merges->slots || !merges->filter) {
+        yk_bpe_merge_table_destroy(merges);
         return yk_fail_out_of_memory();
     }
     for (size_t i = 0; i < slots; i++) {
@@ -47,16 +56,26 @@ void yk_bpe_merge_table_destroy(struct yk_bpe_merge_table *merges)
 {
     if (merges) {
         free(merges->slots);
+        free(merges->filter);
         free(merges);
     }
 }
 
-static struct slot *seek(const struct yk_bpe_merge_table *merges, int32_t left, int32_t right)
+static uint64_t pair_of(int32_t left, int32_t right)
 {
-    const uint64_t pair = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
-    /* 2⁶⁴ over the golden ratio (Knuth): the upper bits depend on all lower ones. The lower half
-     * holds the right id alone, so the upper one is folded in first. */
-    uint64_t at = ((pair ^ pair >> 29) * UINT64_C(0x9e3779b97f4a7c15)) >> merges->shift;
+    return (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
+}
+
+/* 2⁶⁴ over the golden ratio (Knuth): the upper bits depend on all lower ones. The lower half holds
+ * the right id alone, so the upper one is folded in first. */
+static uint64_t hash_of(uint64_t pair)
+{
+    return (pair ^ pair >> 29) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static struct slot *seek(const struct yk_bpe_merge_table *merges, uint64_t pair, uint64_t hash)
+{
+    uint64_t at = hash >> merges->shift;
     while (merges->slots[at].pair != pair && merges->slots[at].pair != NO_PAIR) {
         at = (at + 1) & merges->mask;
     }
@@ -66,15 +85,24 @@ static struct slot *seek(const struct yk_bpe_merge_table *merges, int32_t left, 
 void yk_bpe_merge_table_add(struct yk_bpe_merge_table *merges, int32_t left, int32_t right,
                             struct yk_bpe_merge_rank_and_id merge)
 {
-    *seek(merges, left, right) =
-        (struct slot){.pair = (uint64_t)(uint32_t)left << 32 | (uint32_t)right, .merge = merge};
+    const uint64_t pair = pair_of(left, right);
+    const uint64_t hash = hash_of(pair);
+    const uint64_t bit = hash >> (merges->shift - LOG_FILTER_BITS);
+    merges->filter[bit / WORD_BITS] |= UINT64_C(1) << bit % WORD_BITS;
+    *seek(merges, pair, hash) = (struct slot){.pair = pair, .merge = merge};
 }
 
 /* The merge of a pair, or NULL if there is no rule for it. */
 static const struct yk_bpe_merge_rank_and_id *find(const struct yk_bpe_merge_table *merges,
                                                    int32_t left, int32_t right)
 {
-    const struct slot *slot = seek(merges, left, right);
+    const uint64_t pair = pair_of(left, right);
+    const uint64_t hash = hash_of(pair);
+    const uint64_t bit = hash >> (merges->shift - LOG_FILTER_BITS);
+    if (!(merges->filter[bit / WORD_BITS] >> bit % WORD_BITS & 1)) {
+        return NULL;
+    }
+    const struct slot *slot = seek(merges, pair, hash);
     return slot->pair == NO_PAIR ? NULL : &slot->merge;
 }
 
