@@ -1,25 +1,11 @@
 #include "tokenizer/bpe_file.h"
 
-#include "base/json_write.h"
+#include "tokenizer/formats/tokenizer_json.h"
+#include "tokenizer/word_pattern.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
-
-/* GPT-2's pre-tokenizer: letters, digits and other characters, each with a preceding space, and
- * contractions. */
-static const char gpt2_pre_tokenizer[] =
-    "{\"type\": \"ByteLevel\", \"add_prefix_space\": false, \"trim_offsets\": true, "
-    "\"use_regex\": true}";
-
-/* Llama 3's pre-tokenizer: at most three digits, any character before letters, line ends with
- * preceding punctuation. */
-static const char llama3_pre_tokenizer[] =
-    "{\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"Split\", \"pattern\": {\"Regex\": "
-    "\"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1,3}|"
-    " ?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+\"}, "
-    "\"behavior\": \"Isolated\", \"invert\": false}, {\"type\": \"ByteLevel\", "
-    "\"add_prefix_space\": false, \"trim_offsets\": true, \"use_regex\": false}]}";
 
 static const char *const pairs_specials[] = {"<pad>", "<s>", "</s>"};
 static const char *const llama3_specials[] = {
@@ -28,22 +14,22 @@ static const char *const llama3_specials[] = {
 };
 static const char *const bert_specials[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
 
-/* Name, summary, special tokens, pre-tokenizer, and the tokens around a text. */
-#define STYLE(name_, summary_, specials_, pre_tokenizer_, prefix_, suffix_)                        \
+/* Name, summary, special tokens, word pattern, and the tokens around a text. */
+#define STYLE(name_, summary_, specials_, word_pattern_, prefix_, suffix_)                         \
     {                                                                                              \
         .name = (name_), .summary = (summary_), .specials = (specials_),                           \
         .special_count = sizeof(specials_) / sizeof(specials_)[0],                                 \
-        .pre_tokenizer = (pre_tokenizer_), .prefix_token = (prefix_), .suffix_token = (suffix_),   \
+        .word_pattern = (word_pattern_), .prefix_token = (prefix_), .suffix_token = (suffix_),     \
     }
 
 static const struct yk_bpe_file_preset styles[] = {
-    STYLE("pairs", "<pad>, <s> before a text and </s> behind it", pairs_specials,
-          gpt2_pre_tokenizer, "<s>", "</s>"),
+    STYLE("pairs", "<pad>, <s> before a text and </s> behind it", pairs_specials, NULL, "<s>",
+          "</s>"),
     STYLE("llama3", "Llama 3's, with its way of cutting words", llama3_specials,
-          llama3_pre_tokenizer, "<|begin_of_text|>", NULL),
+          yk_word_pattern_llama3, "<|begin_of_text|>", NULL),
     STYLE("bert", "[PAD], [UNK], [MASK], [CLS] before a text and [SEP] behind it", bert_specials,
-          gpt2_pre_tokenizer, "[CLS]", "[SEP]"),
-    {.name = "none", .summary = "no special tokens", .pre_tokenizer = gpt2_pre_tokenizer},
+          NULL, "[CLS]", "[SEP]"),
+    {.name = "none", .summary = "no special tokens"},
 };
 
 const struct yk_bpe_file_preset *yk_bpe_file_preset_at(size_t number)
@@ -97,19 +83,6 @@ static void write_token_key(struct yk_json_writer *json, const char *token)
 {
     write_token(json, NULL, token);
     yk_text_add(json->text, ": ");
-}
-
-/* Writes a ByteLevel component on one line. */
-static void write_byte_level(struct yk_json_writer *json, const char *key, bool trims)
-{
-    yk_json_write_begin_object(json, key);
-    json->line_indent = 0;
-    yk_json_write_string(json, "type", "ByteLevel");
-    yk_json_write_bool(json, "add_prefix_space", true);
-    yk_json_write_bool(json, "trim_offsets", trims);
-    yk_json_write_bool(json, "use_regex", true);
-    yk_json_write_end_object(json);
-    json->line_indent = 2;
 }
 
 static void write_specials(const struct yk_bpe_file_preset *style, struct yk_json_writer *json)
@@ -208,8 +181,9 @@ static void write_post_processor(const struct yk_bpe_trainer_result *result,
                                  const struct yk_bpe_file_preset *style,
                                  struct yk_json_writer *json)
 {
+    const struct yk_tokenizer_json_byte_level added = {.add_prefix_space = true, .use_regex = true};
     if (!style->prefix_token && !style->suffix_token) {
-        write_byte_level(json, "post_processor", false);
+        yk_tokenizer_json_write_byte_level(json, "post_processor", added);
         return;
     }
     yk_json_write_begin_object(json, "post_processor");
@@ -217,8 +191,7 @@ static void write_post_processor(const struct yk_bpe_trainer_result *result,
     yk_json_write_string(json, "type", "Sequence");
     yk_json_write_begin_array(json, "processors");
     yk_json_write_newline(json, 4);
-    write_byte_level(json, NULL, false);
-    json->line_indent = 0;
+    yk_tokenizer_json_write_byte_level(json, NULL, added);
     yk_json_write_newline(json, 4);
     write_template(result, style, json);
     yk_json_write_newline(json, 2);
@@ -267,6 +240,29 @@ static void write_model(const struct yk_bpe_trainer_result *result, struct yk_js
     yk_json_write_end_object(json);
 }
 
+static void write_pre_tokenizer(const struct yk_bpe_file_preset *style, struct yk_json_writer *json,
+                                const char *key)
+{
+    if (style->word_pattern) {
+        yk_tokenizer_json_write_word_pattern(json, key, style->word_pattern);
+        return;
+    }
+    yk_tokenizer_json_write_byte_level(
+        json, key, (struct yk_tokenizer_json_byte_level){.trim_offsets = true, .use_regex = true});
+}
+
+yk_status yk_bpe_file_create_pre_tokenizer(const struct yk_bpe_file_preset *style,
+                                           struct yk_json **out)
+{
+    struct yk_text text = {0};
+    struct yk_json_writer json = {.text = &text};
+    write_pre_tokenizer(style, &json, NULL);
+    yk_status status = yk_text_status(&text);
+    YK_IF_OK(yk_json_parse(text.bytes, text.length, out));
+    yk_text_free(&text);
+    return status;
+}
+
 void yk_bpe_file_append_contents(const struct yk_bpe_trainer_result *result,
                                  const struct yk_bpe_file_preset *style, struct yk_text *out)
 {
@@ -278,9 +274,12 @@ void yk_bpe_file_append_contents(const struct yk_bpe_trainer_result *result,
     yk_json_write_null(&json, "padding");
     write_specials(style, &json);
     yk_json_write_null(&json, "normalizer");
-    yk_json_write_raw(&json, "pre_tokenizer", style->pre_tokenizer);
+    write_pre_tokenizer(style, &json, "pre_tokenizer");
     write_post_processor(result, style, &json);
-    write_byte_level(&json, "decoder", true);
+    yk_tokenizer_json_write_byte_level(
+        &json, "decoder",
+        (struct yk_tokenizer_json_byte_level){
+            .add_prefix_space = true, .trim_offsets = true, .use_regex = true});
     write_model(result, &json);
     yk_json_write_newline(&json, 0);
     yk_json_write_end_object(&json);

@@ -29,14 +29,14 @@ static yk_status count_word(void *counts, const struct yk_aligned_segment *word)
     return yk_word_counts_add(counts, word->bytes, word->length);
 }
 
-static struct yk_word_counts *count_words(const char *pre_tokenizer, const char *text)
+static struct yk_word_counts *count_words(const char *style, const char *text)
 {
     struct yk_json *json = NULL;
     struct yk_pre_tokenizer *words = NULL;
     struct yk_pre_tokenizer_workspace workspace = {0};
     struct yk_word_counts *counts = NULL;
     const struct yk_aligned_segment segment = {.bytes = text, .length = strlen(text)};
-    assert_ok(yk_json_parse(pre_tokenizer, strlen(pre_tokenizer), &json));
+    assert_ok(yk_bpe_file_create_pre_tokenizer(yk_bpe_file_find_preset(style), &json));
     assert_ok(yk_pre_tokenizer_from_json(json, YK_BYTE_LEVEL_WORDS_AS_BYTES, &words));
     assert_ok(yk_regex_workspace_create(&workspace.regex));
     assert_ok(yk_word_counts_create(&counts));
@@ -56,8 +56,7 @@ static const char *token_of(const struct yk_bpe_trainer_result *result, int32_t 
 
 static void check(const struct sample *sample)
 {
-    struct yk_word_counts *counts =
-        count_words(yk_bpe_file_find_preset(sample->style)->pre_tokenizer, sample->text);
+    struct yk_word_counts *counts = count_words(sample->style, sample->text);
     const struct yk_bpe_trainer_options lesson = {
         .words = counts,
         .specials = sample->specials,

@@ -118,8 +118,7 @@ static yk_status prepare(struct learner *learner)
     }
     learner->result->min_times =
         learner->request->min_times >= 0 ? learner->request->min_times : MIN_TIMES;
-    const char *file = learner->style.pre_tokenizer;
-    YK_TRY(yk_json_parse(file, strlen(file), &words));
+    YK_TRY(yk_bpe_file_create_pre_tokenizer(&learner->style, &words));
     yk_chunk_boundary_rules_from_pre_tokenizer(words, &learner->cut);
     const yk_status status =
         yk_pre_tokenizer_from_json(words, YK_BYTE_LEVEL_WORDS_AS_BYTES, &learner->pre_tokenizer);

@@ -175,6 +175,43 @@ yk_status yk_tokenizer_json_write_frame(struct yk_json_writer *writer,
     return YK_OK;
 }
 
+void yk_tokenizer_json_write_byte_level(struct yk_json_writer *writer, const char *key,
+                                        struct yk_tokenizer_json_byte_level options)
+{
+    const int32_t line_indent = writer->line_indent;
+    yk_json_write_begin_object(writer, key);
+    writer->line_indent = 0;
+    yk_json_write_string(writer, "type", "ByteLevel");
+    yk_json_write_bool(writer, "add_prefix_space", options.add_prefix_space);
+    yk_json_write_bool(writer, "trim_offsets", options.trim_offsets);
+    yk_json_write_bool(writer, "use_regex", options.use_regex);
+    yk_json_write_end_object(writer);
+    writer->line_indent = line_indent;
+}
+
+void yk_tokenizer_json_write_word_pattern(struct yk_json_writer *writer, const char *key,
+                                          const char *pattern)
+{
+    const int32_t line_indent = writer->line_indent;
+    yk_json_write_begin_object(writer, key);
+    writer->line_indent = 0;
+    yk_json_write_string(writer, "type", "Sequence");
+    yk_json_write_begin_array(writer, "pretokenizers");
+    yk_json_write_begin_object(writer, NULL);
+    yk_json_write_string(writer, "type", "Split");
+    yk_json_write_begin_object(writer, "pattern");
+    yk_json_write_string(writer, "Regex", pattern);
+    yk_json_write_end_object(writer);
+    yk_json_write_string(writer, "behavior", "Isolated");
+    yk_json_write_bool(writer, "invert", false);
+    yk_json_write_end_object(writer);
+    yk_tokenizer_json_write_byte_level(writer, NULL,
+                                       (struct yk_tokenizer_json_byte_level){.trim_offsets = true});
+    yk_json_write_end_array(writer);
+    yk_json_write_end_object(writer);
+    writer->line_indent = line_indent;
+}
+
 void yk_tokenizer_json_write_base64(struct yk_json_writer *writer, const char *key,
                                     const char *bytes, size_t length)
 {

@@ -11,6 +11,7 @@
 #include "tokenizer/formats/tokenizer_config.h"
 #include "tokenizer/token_map.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -57,6 +58,21 @@ struct yk_tokenizer_json_frame {
 yk_status yk_tokenizer_json_write_frame(struct yk_json_writer *writer,
                                         const struct yk_tokenizer_json_frame *frame,
                                         const struct yk_token_map *vocabulary) YK_MUST_USE;
+
+/* The options of a ByteLevel component. */
+struct yk_tokenizer_json_byte_level {
+    bool add_prefix_space;
+    bool trim_offsets;
+    bool use_regex;
+};
+
+/* Writes a ByteLevel component on one line. */
+void yk_tokenizer_json_write_byte_level(struct yk_json_writer *writer, const char *key,
+                                        struct yk_tokenizer_json_byte_level options);
+
+/* Writes, on one line, the pre-tokenizer that splits a text by a word pattern before ByteLevel. */
+void yk_tokenizer_json_write_word_pattern(struct yk_json_writer *writer, const char *key,
+                                          const char *pattern);
 
 /* Writes a member whose value is the base64 of `bytes`. */
 void yk_tokenizer_json_write_base64(struct yk_json_writer *writer, const char *key,

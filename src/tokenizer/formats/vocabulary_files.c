@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "tokenizer/formats/tokenizer_json.h"
 #include "tokenizer/token_map.h"
+#include "tokenizer/word_pattern.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -20,7 +21,8 @@ enum {
 static const struct tokenizer_class {
     const char *name;
     const char *normalizer;    /* JSON; NULL: none */
-    const char *pre_tokenizer; /* JSON; NULL: GPT-2's words */
+    const char *word_pattern;  /* NULL: GPT-2's words */
+    const char *pre_tokenizer; /* JSON; instead of a word pattern */
     const char *suffix;        /* of the last token of a word */
     const char *begin;         /* before each text, if it is not NULL; config may name another */
     const char *end;           /* after each text */
@@ -56,12 +58,7 @@ static const struct tokenizer_class {
     {.name = "Qwen2Tokenizer",
      .suffix = "",
      .normalizer = "{\"type\":\"NFC\"}",
-     .pre_tokenizer =
-         "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":"
-         "\"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}| "
-         "?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+\"},"
-         "\"behavior\":\"Isolated\",\"invert\":false},{\"type\":\"ByteLevel\","
-         "\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":false}]}"},
+     .word_pattern = yk_word_pattern_qwen2},
     {.name = "CLIPTokenizer",
      .suffix = "</w>",
      .begin = "<|startoftext|>",
@@ -195,16 +192,6 @@ static yk_status write_merges(struct conversion *c, const struct yk_text *merges
     return status;
 }
 
-static void write_byte_level(struct conversion *c, const char *key, bool prefix)
-{
-    yk_json_write_begin_object(&c->writer, key);
-    yk_json_write_string(&c->writer, "type", "ByteLevel");
-    yk_json_write_bool(&c->writer, "add_prefix_space", prefix);
-    yk_json_write_bool(&c->writer, "trim_offsets", true);
-    yk_json_write_bool(&c->writer, "use_regex", true);
-    yk_json_write_end_object(&c->writer);
-}
-
 static yk_status write_frame(struct conversion *c)
 {
     const struct tokenizer_class *class = c->class;
@@ -224,17 +211,27 @@ static yk_status write_frame(struct conversion *c)
 
 static yk_status write_bpe(struct conversion *c, const struct yk_text *merges)
 {
-    const bool prefix = yk_tokenizer_config_get(c->config, YK_TOKENIZER_ADD_PREFIX_SPACE, false);
+    const struct yk_tokenizer_json_byte_level byte_level = {
+        .add_prefix_space =
+            yk_tokenizer_config_get(c->config, YK_TOKENIZER_ADD_PREFIX_SPACE, false),
+        .trim_offsets = true,
+        .use_regex = true,
+    };
     yk_tokenizer_json_begin(&c->writer, &c->added);
     yk_json_write_raw(&c->writer, "normalizer",
                       c->class->normalizer ? c->class->normalizer : "null");
     if (c->class->pre_tokenizer) {
         yk_json_write_raw(&c->writer, "pre_tokenizer", c->class->pre_tokenizer);
+    } else if (c->class->word_pattern) {
+        yk_tokenizer_json_write_word_pattern(&c->writer, "pre_tokenizer", c->class->word_pattern);
     } else {
-        write_byte_level(c, "pre_tokenizer", prefix);
+        yk_tokenizer_json_write_byte_level(&c->writer, "pre_tokenizer", byte_level);
     }
     YK_TRY(write_frame(c));
-    write_byte_level(c, "decoder", true);
+    yk_tokenizer_json_write_byte_level(
+        &c->writer, "decoder",
+        (struct yk_tokenizer_json_byte_level){
+            .add_prefix_space = true, .trim_offsets = true, .use_regex = true});
     yk_json_write_begin_object(&c->writer, "model");
     yk_json_write_string(&c->writer, "type", "BPE");
     yk_json_write_null(&c->writer, "dropout");
