@@ -14,6 +14,7 @@ transformers, special tokens included:
     llama, llama-first   begin and end; a space before every part of a text, or only before the first
     t5, xlmr, camembert  the same unigram, as three classes number it
     gpt2, roberta, bert  vocab.json and merges.txt, vocab.txt, made of what tokenizers learn
+    qwen2, clip          other words; other ends of words
 
 cases.json has [text, ids, decoded] for each text. Left out are texts for which transformers and sentencepiece are known
 to differ (src/tokenizer/formats/sentencepiece_json.h), and of texts with unknown tokens what they are decoded to.
@@ -121,7 +122,7 @@ def plain(text):
 
 
 def make_vocabularies(folder, texts):
-    """Files of GPT-2 and BERT."""
+    """Files of GPT-2, BERT, Qwen 2 and CLIP."""
     bpe = Tokenizer(models.BPE())
     bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     corpus = [" ".join(random.choices(WORDS, k=12)) for _ in range(200)]
@@ -141,6 +142,18 @@ def make_vocabularies(folder, texts):
     target.mkdir()
     bert.model.save(str(target))
     yield target, "BertTokenizer", {}
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    for name, cls, suffix, special in (("qwen2", "Qwen2Tokenizer", "", ["<|endoftext|>"]),
+                                       ("clip", "CLIPTokenizer", "</w>", ["<|startoftext|>", "<|endoftext|>"])):
+        bpe = Tokenizer(models.BPE(end_of_word_suffix=suffix))
+        bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        bpe.train_from_iterator(corpus, trainers.BpeTrainer(
+            vocab_size=600, special_tokens=special, end_of_word_suffix=suffix, show_progress=False,
+            initial_alphabet=alphabet))
+        target = folder / name
+        target.mkdir()
+        bpe.model.save(str(target))
+        yield target, cls, {}
 
 
 def main():

@@ -15,7 +15,8 @@
 static const char *const folders[] = {
     "unigram", "unigram-bytes", "unigram-rules", "bpe",     "bpe-bytes",   "bpe-spaces",
     "words",   "characters",    "symbols",       "llama",   "llama-first", "t5",
-    "xlmr",    "camembert",     "gpt2",          "roberta", "bert",
+    "xlmr",    "camembert",     "gpt2",          "roberta", "bert",        "qwen2",
+    "clip",
 };
 
 static void check_ids(const char *folder, const char *text, const struct yk_token_ids *given,

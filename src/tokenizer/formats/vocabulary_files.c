@@ -24,6 +24,7 @@ static const struct tokenizer_class {
     const char *word_pattern;  /* NULL: GPT-2's words */
     const char *pre_tokenizer; /* JSON; instead of a word pattern */
     const char *suffix;        /* of the last token of a word */
+    const char *decoder;       /* JSON; NULL: ByteLevel */
     const char *begin;         /* before each text, if it is not NULL; config may name another */
     const char *end;           /* after each text */
     bool class_names;          /* they are the cls_token and the sep_token of the config */
@@ -61,6 +62,10 @@ static const struct tokenizer_class {
      .word_pattern = yk_word_pattern_qwen2},
     {.name = "CLIPTokenizer",
      .suffix = "</w>",
+     .decoder =
+         "{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"ByteLevel\"},{\"type\":\"Replace\","
+         "\"pattern\":{\"String\":\"</w>\"},\"content\":\" \"},{\"type\":\"Strip\",\"content\":"
+         "\" \",\"start\":1000000,\"stop\":1000000}]}",
      .begin = "<|startoftext|>",
      .end = "<|endoftext|>",
      .unknown = "<|endoftext|>",
@@ -228,10 +233,11 @@ static yk_status write_bpe(struct conversion *c, const struct yk_text *merges)
         yk_tokenizer_json_write_byte_level(&c->writer, "pre_tokenizer", byte_level);
     }
     YK_TRY(write_frame(c));
-    yk_tokenizer_json_write_byte_level(
-        &c->writer, "decoder",
-        (struct yk_tokenizer_json_byte_level){
-            .add_prefix_space = true, .trim_offsets = true, .use_regex = true});
+    if (c->class->decoder) {
+        yk_json_write_raw(&c->writer, "decoder", c->class->decoder);
+    } else {
+        yk_tokenizer_json_write_byte_level(&c->writer, "decoder", byte_level);
+    }
     yk_json_write_begin_object(&c->writer, "model");
     yk_json_write_string(&c->writer, "type", "BPE");
     yk_json_write_null(&c->writer, "dropout");
