@@ -221,6 +221,57 @@ static void classes_with_ids_of_their_own_are_refused(void **state)
                          ", which transformers write with save_pretrained()");
     assert_class_refused("MarianTokenizer", "source.spm",
                          "; learn one for the texts with yoke tokenize --learn");
+    /* XLM's vocab.json has characters for bytes, and MPNet frames texts with other tokens. */
+    (void)support_scratch_write_text("merges.txt", "");
+    assert_class_refused("XLMTokenizer", "vocab.json",
+                         "; save_pretrained() of transformers writes one for most classes");
+    assert_class_refused("MPNetTokenizer", "vocab.txt",
+                         "; save_pretrained() of transformers writes one for most classes");
+}
+
+static void assert_class_encodes(const char *class_name, const char *text, const char *expected)
+{
+    struct yk_tokenizer *tokenizer = NULL;
+    struct yk_tokenizer_encoder *encoder = NULL;
+    struct yk_token_ids ids = {0};
+    struct yk_text given = {0};
+    char config[128];
+    (void)snprintf(config, sizeof config, "{\"tokenizer_class\": \"%s\"}", class_name);
+    (void)support_scratch_write_text("tokenizer_config.json", config);
+    assert_ok(yk_tokenizer_open(support_scratch_folder(), &tokenizer));
+    assert_ok(yk_tokenizer_encoder_create(tokenizer, &encoder));
+    assert_ok(yk_tokenizer_encoder_encode(encoder, text, strlen(text), class_name,
+                                          YK_ADD_SPECIAL_TOKENS_YES, &ids));
+    for (int64_t i = 0; i < ids.count; i++) {
+        yk_text_addf(&given, " %d", ids.items[i]);
+    }
+    assert_string_equal(yk_text_chars(&given), expected);
+    yk_text_free(&given);
+    yk_token_ids_free(&ids);
+    yk_tokenizer_encoder_destroy(encoder);
+    yk_tokenizer_destroy(tokenizer);
+}
+
+/* The ids that AutoTokenizer gives: it reads LED's files as RoBERTa's, CodeGen's as GPT-2's. */
+static void classes_of_one_kind_give_the_same_ids(void **state)
+{
+    (void)state;
+    static const char vocabulary[] = "{\"<s>\": 0, \"<pad>\": 1, \"</s>\": 2, \"<unk>\": 3, "
+                                     "\"a\": 4, \"b\": 5, \"ab\": 6, \"<mask>\": 7, "
+                                     "\"<|endoftext|>\": 8}";
+    (void)support_scratch_write_text("vocab.json", vocabulary);
+    (void)support_scratch_write_text("merges.txt", "#version: 0.2\na b\n");
+    static const char *const roberta[] = {"RobertaTokenizer", "BartTokenizer",
+                                          "LEDTokenizer",     "LongformerTokenizer",
+                                          "MvpTokenizer",     "LEDTokenizerFast"};
+    static const char *const gpt2[] = {"GPT2Tokenizer", "CodeGenTokenizer", "GPTNeoXTokenizerFast",
+                                       "PreTrainedTokenizerFast"};
+    for (size_t i = 0; i < sizeof roberta / sizeof *roberta; i++) {
+        assert_class_encodes(roberta[i], "aba<mask>", " 0 6 4 7 2");
+    }
+    for (size_t i = 0; i < sizeof gpt2 / sizeof *gpt2; i++) {
+        assert_class_encodes(gpt2[i], "aba<|endoftext|>", " 6 4 8");
+    }
 }
 
 /* transformers write it for every tokenizer without a limit. */
@@ -321,6 +372,8 @@ int main(void)
                                         support_scratch_drop),
         cmocka_unit_test_setup_teardown(classes_with_ids_of_their_own_are_refused,
                                         support_scratch_make, support_scratch_drop),
+        cmocka_unit_test_setup_teardown(classes_of_one_kind_give_the_same_ids, support_scratch_make,
+                                        support_scratch_drop),
         cmocka_unit_test_setup_teardown(a_length_beyond_64_bits_in_a_config_is_read,
                                         support_scratch_make, support_scratch_drop),
         cmocka_unit_test_setup_teardown(members_of_a_config_have_the_right_types,

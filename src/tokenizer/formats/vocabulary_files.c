@@ -14,53 +14,47 @@
 #define VOCABULARY_TEXT "vocab.txt"
 
 enum {
-    SHOWN_BYTES = 60
+    SHOWN_BYTES = 60,
+    MOST_NAMES = 12
 };
+
+/* Classes that say nothing about the ids. */
+#define GENERIC_CLASSES "", "PreTrainedTokenizer", "TokenizersBackend"
 
 /* What the classes of transformers add to the files. */
 static const struct tokenizer_class {
-    const char *name;
-    const char *normalizer;    /* JSON; NULL: none */
-    const char *word_pattern;  /* NULL: GPT-2's words */
-    const char *pre_tokenizer; /* JSON; instead of a word pattern */
-    const char *suffix;        /* of the last token of a word */
-    const char *decoder;       /* JSON; NULL: ByteLevel */
-    const char *begin;         /* before each text, if it is not NULL; config may name another */
-    const char *end;           /* after each text */
-    bool class_names;          /* they are the cls_token and the sep_token of the config */
-    const char *mask;          /* the space before it belongs to it */
+    const char *names[MOST_NAMES]; /* a NULL after the last */
+    const char *normalizer;        /* JSON; NULL: none */
+    const char *word_pattern;      /* NULL: GPT-2's words */
+    const char *pre_tokenizer;     /* JSON; instead of a word pattern */
+    const char *suffix;            /* of the last token of a word */
+    const char *decoder;           /* JSON; NULL: ByteLevel */
+    const char *begin; /* before each text, if it is not NULL; config may name another */
+    const char *end;   /* after each text */
+    bool class_names;  /* they are the cls_token and the sep_token of the config */
+    const char *mask;  /* the space before it belongs to it */
     const char *unknown;
 } classes[] = {
-    {.name = "GPT2Tokenizer", .suffix = ""},
-    {.name = "RobertaTokenizer",
+    {.names = {GENERIC_CLASSES, "GPT2Tokenizer", "CodeGenTokenizer", "GPTNeoXTokenizer"},
+     .suffix = ""},
+    {.names = {"RobertaTokenizer", "BartTokenizer", "LEDTokenizer", "LongformerTokenizer",
+               "MvpTokenizer"},
      .suffix = "",
      .begin = "<s>",
      .end = "</s>",
      .mask = "<mask>",
      .class_names = true},
-    {.name = "LongformerTokenizer",
-     .suffix = "",
-     .begin = "<s>",
-     .end = "</s>",
-     .mask = "<mask>",
-     .class_names = true},
-    {.name = "BartTokenizer",
-     .suffix = "",
-     .begin = "<s>",
-     .end = "</s>",
-     .mask = "<mask>",
-     .class_names = true},
-    {.name = "DebertaTokenizer",
+    {.names = {"DebertaTokenizer"},
      .suffix = "",
      .begin = "[CLS]",
      .end = "[SEP]",
      .mask = "[MASK]",
      .class_names = true},
-    {.name = "Qwen2Tokenizer",
+    {.names = {"Qwen2Tokenizer"},
      .suffix = "",
      .normalizer = "{\"type\":\"NFC\"}",
      .word_pattern = yk_word_pattern_qwen2},
-    {.name = "CLIPTokenizer",
+    {.names = {"CLIPTokenizer"},
      .suffix = "</w>",
      .decoder =
          "{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"ByteLevel\"},{\"type\":\"Replace\","
@@ -90,15 +84,41 @@ struct conversion {
     struct yk_json_writer writer;
 };
 
-/* A class that is not known is treated as GPT-2's. */
-static const struct tokenizer_class *find_class(const struct yk_tokenizer_config *config)
+static const char *const bert_classes[MOST_NAMES] = {
+    GENERIC_CLASSES,       "BertTokenizer",       "ConvBertTokenizer",
+    "DistilBertTokenizer", "ElectraTokenizer",    "LayoutLMTokenizer",
+    "LxmertTokenizer",     "MobileBertTokenizer", "SqueezeBertTokenizer",
+};
+
+static bool is_named(const struct yk_tokenizer_config *config, const char *const names[MOST_NAMES])
 {
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
-        if (strcmp(config->class_name, classes[i].name) == 0) {
-            return &classes[i];
+    for (int i = 0; i < MOST_NAMES && names[i]; i++) {
+        if (strcmp(config->class_name, names[i]) == 0) {
+            return true;
         }
     }
-    return &classes[0];
+    return false;
+}
+
+/* Other classes read the same files in other ways: as characters, with other words or tokens. */
+static yk_status fail_class(const struct yk_tokenizer_config *config)
+{
+    return yk_fail(YK_ERROR_INPUT,
+                   "the ids of a %s are not supported without a tokenizer.json; save_pretrained() "
+                   "of transformers writes one for most classes",
+                   config->class_name);
+}
+
+static yk_status find_class(const struct yk_tokenizer_config *config,
+                            const struct tokenizer_class **out)
+{
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        if (is_named(config, classes[i].names)) {
+            *out = &classes[i];
+            return YK_OK;
+        }
+    }
+    return fail_class(config);
 }
 
 static yk_status read_vocabulary(struct conversion *c, const struct yk_json *root)
@@ -256,7 +276,7 @@ static yk_status write_bpe(struct conversion *c, const struct yk_text *merges)
 static yk_status convert_bpe(struct conversion *c, const struct yk_text *vocabulary,
                              const struct yk_text *merges)
 {
-    c->class = find_class(c->config);
+    YK_TRY(find_class(c->config, &c->class));
     if (memchr(yk_text_chars(merges), '\0', merges->length)) {
         return yk_fail(YK_ERROR_INPUT, MERGES_FILE ": there is a zero in it");
     }
@@ -332,6 +352,9 @@ static yk_status convert_wordpiece(struct conversion *c, const struct yk_text *v
         [YK_NAMED_TOKEN_MASK] = "[MASK]",
     };
     const char *names[YK_NAMED_TOKEN_COUNT];
+    if (!is_named(c->config, bert_classes)) {
+        return fail_class(c->config);
+    }
     YK_TRY(yk_status_prefix_message(read_lines(c, vocabulary), VOCABULARY_TEXT));
     for (int i = 0; i < YK_NAMED_TOKEN_COUNT; i++) {
         names[i] = yk_tokenizer_config_get_name(c->config, (enum yk_named_token)i, usual[i]);
