@@ -209,7 +209,7 @@ static void assert_class_refused(const char *class_name, const char *file, const
     (void)support_scratch_write_text("tokenizer_config.json", config);
     const char *path = support_scratch_write(file, UNKNOWN TOKEN_A, sizeof UNKNOWN TOKEN_A - 1);
     (void)snprintf(message, sizeof message,
-                   "%s: the ids of a %s are not supported without a tokenizer.json%s", path,
+                   "%s: the ids of %s are not supported without a tokenizer.json%s", path,
                    class_name, advice);
     assert_fails(yk_tokenizer_open(path, &tokenizer), YK_ERROR_INPUT, message);
 }
@@ -271,6 +271,20 @@ static void classes_of_one_kind_give_the_same_ids(void **state)
     }
     for (size_t i = 0; i < sizeof gpt2 / sizeof *gpt2; i++) {
         assert_class_encodes(gpt2[i], "aba<|endoftext|>", " 6 4 8");
+    }
+}
+
+/* The ids that transformers gives with each of them. */
+static void classes_like_bert_give_the_same_ids(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "BertTokenizer",     "ConvBertTokenizer",   "DistilBertTokenizer", "ElectraTokenizerFast",
+        "LayoutLMTokenizer", "LxmertTokenizerFast", "MobileBertTokenizer", "SqueezeBertTokenizer",
+    };
+    (void)support_scratch_write_text("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n##b\n");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_class_encodes(names[i], "AB c [MASK]", " 2 5 6 1 4 3");
     }
 }
 
@@ -373,6 +387,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(classes_with_ids_of_their_own_are_refused,
                                         support_scratch_make, support_scratch_drop),
         cmocka_unit_test_setup_teardown(classes_of_one_kind_give_the_same_ids, support_scratch_make,
+                                        support_scratch_drop),
+        cmocka_unit_test_setup_teardown(classes_like_bert_give_the_same_ids, support_scratch_make,
                                         support_scratch_drop),
         cmocka_unit_test_setup_teardown(a_length_beyond_64_bits_in_a_config_is_read,
                                         support_scratch_make, support_scratch_drop),

@@ -93,7 +93,7 @@ static yk_status find_class(const struct yk_tokenizer_config *config,
     for (size_t i = 0; i < sizeof unsupported_classes / sizeof *unsupported_classes; i++) {
         if (strcmp(config->class_name, unsupported_classes[i].name) == 0) {
             return yk_fail(YK_ERROR_INPUT,
-                           "the ids of a %s are not supported without a tokenizer.json%s",
+                           "the ids of %s are not supported without a tokenizer.json%s",
                            unsupported_classes[i].name,
                            unsupported_classes[i].is_written
                                ? ", which transformers write with save_pretrained()"

@@ -74,6 +74,13 @@ static const struct tokenizer_class {
          "\"use_regex\":true}]}"},
 };
 
+/* They all read vocab.txt in one way. */
+static const char *const bert_classes[MOST_NAMES] = {
+    GENERIC_CLASSES,       "BertTokenizer",       "ConvBertTokenizer",
+    "DistilBertTokenizer", "ElectraTokenizer",    "LayoutLMTokenizer",
+    "LxmertTokenizer",     "MobileBertTokenizer", "SqueezeBertTokenizer",
+};
+
 struct conversion {
     const struct yk_tokenizer_config *config;
     const struct tokenizer_class *class;
@@ -82,12 +89,6 @@ struct conversion {
     int32_t count; /* ids of the vocabulary itself are below */
     struct yk_tokenizer_json_tokens added;
     struct yk_json_writer writer;
-};
-
-static const char *const bert_classes[MOST_NAMES] = {
-    GENERIC_CLASSES,       "BertTokenizer",       "ConvBertTokenizer",
-    "DistilBertTokenizer", "ElectraTokenizer",    "LayoutLMTokenizer",
-    "LxmertTokenizer",     "MobileBertTokenizer", "SqueezeBertTokenizer",
 };
 
 static bool is_named(const struct yk_tokenizer_config *config, const char *const names[MOST_NAMES])
@@ -104,7 +105,7 @@ static bool is_named(const struct yk_tokenizer_config *config, const char *const
 static yk_status fail_class(const struct yk_tokenizer_config *config)
 {
     return yk_fail(YK_ERROR_INPUT,
-                   "the ids of a %s are not supported without a tokenizer.json; save_pretrained() "
+                   "the ids of %s are not supported without a tokenizer.json; save_pretrained() "
                    "of transformers writes one for most classes",
                    config->class_name);
 }
