@@ -23,6 +23,23 @@ static struct format format_of(enum yk_precision type)
     }
 }
 
+/* Of normal numbers. */
+static double power_of_two(int exponent)
+{
+    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
+
+/* |value| is in [2^(exponent − 1), 2^exponent); −1022 of those that are not normal. */
+static int exponent_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (int)(bits >> 52 & 0x7ffU) - 1022;
+}
+
 double reference_round(enum yk_precision type, double value)
 {
     if (value == 0 || !isfinite(value)) {
@@ -32,13 +49,11 @@ double reference_round(enum yk_precision type, double value)
         return (double)(float)value;
     }
     const struct format format = format_of(type);
-    int exponent = 0; /* |value| is in [2^(exponent − 1), 2^exponent) */
-    (void)frexp(value, &exponent);
-    int quantum = exponent - format.digits;
+    int quantum = exponent_of(value) - format.digits;
     if (quantum < format.smallest - format.digits + 1) { /* subnormal */
         quantum = format.smallest - format.digits + 1;
     }
-    const double rounded = ldexp(rint(ldexp(value, -quantum)), quantum);
+    const double rounded = rint(value * power_of_two(-quantum)) * power_of_two(quantum);
     return fabs(rounded) > format.largest ? copysign(INFINITY, value) : rounded;
 }
 
@@ -50,7 +65,8 @@ static double load_fp16(uint16_t stored)
     if (exponent == 31) {
         return fraction ? (double)NAN : sign * (double)INFINITY;
     }
-    return sign * (exponent ? ldexp(fraction + 1024, exponent - 25) : ldexp(fraction, -24));
+    return sign * (exponent ? (fraction + 1024) * power_of_two(exponent - 25)
+                            : fraction * power_of_two(-24));
 }
 
 static uint16_t store_fp16(double rounded)
@@ -63,13 +79,13 @@ static uint16_t store_fp16(double rounded)
     if (isinf(size)) {
         return (uint16_t)(sign | 0x7c00U);
     }
-    if (size < ldexp(1, -14)) {
-        return (uint16_t)(sign | (uint16_t)ldexp(size, 24));
+    if (size < 0x1p-14) {
+        return (uint16_t)(sign | (uint16_t)(size * 0x1p24));
     }
-    int exponent = 0;
-    const double fraction = frexp(size, &exponent); /* in [0.5, 1) */
+    const int exponent = exponent_of(size);
+    const double fraction = size * power_of_two(-exponent); /* in [0.5, 1) */
     return (uint16_t)(sign | (uint16_t)((exponent + 14) << 10) |
-                      (uint16_t)(ldexp(fraction, 11) - 1024));
+                      (uint16_t)(fraction * 0x1p11 - 1024));
 }
 
 double reference_load(enum yk_precision type, const void *from, int64_t at)

@@ -191,14 +191,16 @@ void reference_lora_backward(const struct yk_lora_backward_op *op, int32_t part,
 {
     const int64_t columns = op->part[part].columns;
     for (int64_t row = 0; row < op->rows; row++) {
+        double *sums = d_inner + row * op->parts * op->rank;
         for (int64_t k = 0; k < op->rank; k++) {
-            double sum = 0;
-            for (int64_t i = 0; i < columns; i++) {
-                const double d = (double)op->scale * dy[row * columns + i];
+            sums[k] = 0;
+        }
+        for (int64_t i = 0; i < columns; i++) {
+            const double d = (double)op->scale * dy[row * columns + i];
+            for (int64_t k = 0; k < op->rank; k++) {
                 d_factor[i * op->rank + k] += d * inner[row * op->rank + k];
-                sum += d * factor[i * op->rank + k];
+                sums[k] += d * factor[i * op->rank + k];
             }
-            d_inner[row * op->parts * op->rank + k] = sum;
         }
     }
 }
