@@ -11,8 +11,8 @@
 #include "base/text.h"
 #include "data/instruction_form.h"
 #include "data/json_records.h"
-#include "tokenizer/chat_encoder.h"
-#include "tokenizer/chat_template.h"
+#include "tokenizer/chat/chat_encoder.h"
+#include "tokenizer/chat/chat_template.h"
 #include "tokenizer/token_ids.h"
 #include "tokenizer/tokenizer_encoder.h"
 

@@ -1,7 +1,7 @@
 #include "data/instruction_form.h"
 
 #include "base/json_node.h"
-#include "tokenizer/chat_template.h"
+#include "tokenizer/chat/chat_template.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "tokenizer/chat_conversation.h"
+#include "tokenizer/chat/chat_conversation.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  *
  *   {"messages": [{"role": "user", "content": "…"}, …]}
  *       A conversation in OpenAI's form, which the chat template of the model writes
- *       (tokenizer/chat_template.h). What the assistant says is part of the loss
- *       (tokenizer/chat_mask.h). Messages are passed to the template with all their members
+ *       (tokenizer/chat/chat_template.h). What the assistant says is part of the loss
+ *       (tokenizer/chat/chat_mask.h). Messages are passed to the template with all their members
  *       ("tool_calls", "reasoning_content" …); "tools" (a list, or its JSON text), "documents" and
  *       "chat_template_kwargs" (an object with variables of the template) of the object, too.
  *   {"conversations": [{"from": "human", "value": "…"}, {"from": "gpt", "value": "…"}, …]}

@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "tokenizer/chat_template.h"
+#include "tokenizer/chat/chat_template.h"
 
 yk_status yk_chat_options_apply_template(const struct yk_chat_options *options,
                                          struct yk_tokenizer *tokenizer)

@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "tokenizer/normalizer.h"
-#include "tokenizer/regex.h"
+#include "tokenizer/regex/regex.h"
 #include "tokenizer/token_map.h"
 
 #include <stdbool.h>

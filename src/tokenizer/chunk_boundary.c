@@ -3,8 +3,8 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "tokenizer/normalizer.h"
+#include "tokenizer/regex/word_pattern.h"
 #include "tokenizer/unicode.h"
-#include "tokenizer/word_pattern.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -260,7 +260,7 @@ static bool is_empty_member(const struct yk_json *node, const char *key)
     return !member || yk_json_is_null(member) || (text && !*text);
 }
 
-/* Whether no rule of a BPE merges across the place before "▁"; see tokenizer/bpe.h. */
+/* Whether no rule of a BPE merges across the place before "▁"; see tokenizer/models/bpe.h. */
 static bool has_no_merge_across_spaces(const struct yk_json *model)
 {
     const struct yk_json *merges = yk_json_get_member(model, "merges");

@@ -34,7 +34,7 @@
  * - Metaspace, alone or behind WhitespaceSplit, begins a word at each space. The second chunk
  *   begins with a space, so that nothing is put before it.
  * - If the model is BPE and the text is one word, then its merges do not cross the place before a
- *   "▁" behind another character (tokenizer/bpe.h).
+ *   "▁" behind another character (tokenizer/models/bpe.h).
  * - Normalizers change characters one by one or with the marks behind them. The two characters next
  *   to the space are none that become white space (`neighbours`). A Replace of two or more spaces
  *   does not match a single space; other strings to replace have no space. Strip leaves a chunk as

@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "tokenizer/aligned_text.h"
-#include "tokenizer/regex.h"
+#include "tokenizer/regex/regex.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -14,7 +14,7 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "tokenizer/aligned_text.h"
-#include "tokenizer/regex.h"
+#include "tokenizer/regex/regex.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #include "base/array.h"
 #include "base/utf8.h"
 #include "tokenizer/byte_level.h"
-#include "tokenizer/text_pattern.h"
+#include "tokenizer/regex/text_pattern.h"
 
 #include <stdint.h>
 #include <stdlib.h>

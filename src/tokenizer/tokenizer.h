@@ -38,7 +38,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "tokenizer/character_vocabulary.h"
-#include "tokenizer/chat_files.h"
+#include "tokenizer/chat/chat_files.h"
 
 #include <stdbool.h>
 #include <stddef.h>

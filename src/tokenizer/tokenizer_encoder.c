@@ -1,8 +1,8 @@
 #include "tokenizer/tokenizer_encoder.h"
 
 #include "base/utf8.h"
+#include "tokenizer/models/word_cache.h"
 #include "tokenizer/tokenizer_parts.h"
-#include "tokenizer/word_cache.h"
 
 #include <stdlib.h>
 

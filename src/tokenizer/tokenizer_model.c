@@ -1,10 +1,10 @@
 #include "tokenizer/tokenizer_model.h"
 
-#include "tokenizer/bpe.h"
-#include "tokenizer/unigram.h"
-#include "tokenizer/word_cache.h"
-#include "tokenizer/wordlevel.h"
-#include "tokenizer/wordpiece.h"
+#include "tokenizer/models/bpe.h"
+#include "tokenizer/models/unigram.h"
+#include "tokenizer/models/word_cache.h"
+#include "tokenizer/models/wordlevel.h"
+#include "tokenizer/models/wordpiece.h"
 
 #include <math.h>
 #include <stdint.h>

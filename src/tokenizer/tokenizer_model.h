@@ -1,9 +1,9 @@
 /*
  * Tokenizer model: converts a word to tokens. The "model" of a tokenizer.json is one of these:
- *   BPE         byte-pair encoding, of bytes or of characters (tokenizer/bpe.h)
- *   Unigram     the most probable tokens (tokenizer/unigram.h)
- *   WordPiece   the longest tokens from left to right (tokenizer/wordpiece.h)
- *   WordLevel   each word is a token (tokenizer/wordlevel.h)
+ *   BPE         byte-pair encoding, of bytes or of characters (tokenizer/models/bpe.h)
+ *   Unigram     the most probable tokens (tokenizer/models/unigram.h)
+ *   WordPiece   the longest tokens from left to right (tokenizer/models/wordpiece.h)
+ *   WordLevel   each word is a token (tokenizer/models/wordlevel.h)
  * Each kind is a table of functions. A model is immutable: any number of threads may share it. Each
  * thread needs its own workspace.
  */

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "tokenizer/added_tokens.h"
 #include "tokenizer/character_vocabulary.h"
-#include "tokenizer/chat_files.h"
+#include "tokenizer/chat/chat_files.h"
 #include "tokenizer/normalizer.h"
 #include "tokenizer/post_processor.h"
 #include "tokenizer/pre_tokenizer.h"

@@ -1,4 +1,4 @@
-"""Which tokens of a conversation the assistant says, by the rules of src/tokenizer/chat_mask.h.
+"""Which tokens of a conversation the assistant says, by the rules of src/tokenizer/chat/chat_mask.h.
 
 With {% generation %} blocks, transformers itself says it. Without them, this is a second implementation of
 the rules, on Python's strings, against which the one in C is held.

@@ -1,6 +1,6 @@
 #include "support/support.h"
 
-#include "tokenizer/bpe_file.h"
+#include "tokenizer/formats/bpe_file.h"
 #include "tokenizer/tokenizer_encoder.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "support/support.h"
 
-#include "tokenizer/bpe_trainer.h"
+#include "tokenizer/models/bpe_trainer.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "tokenizer/bpe.h"
 #include "tokenizer/byte_level.h"
+#include "tokenizer/models/bpe.h"
 
 #include <stdio.h>
 #include <stdlib.h>

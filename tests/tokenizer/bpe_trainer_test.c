@@ -1,7 +1,7 @@
 #include "support/support.h"
 
 #include "base/text.h"
-#include "tokenizer/bpe_file.h"
+#include "tokenizer/formats/bpe_file.h"
 #include "tokenizer/pre_tokenizer.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "support/support.h"
 
 #include "base/json_node.h"
-#include "tokenizer/chat_conversation.h"
+#include "tokenizer/chat/chat_conversation.h"
 
 #include <string.h>
 

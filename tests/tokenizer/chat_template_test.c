@@ -2,7 +2,7 @@
 #include "support/files/word_tokenizer.h"
 #include "support/support.h"
 
-#include "tokenizer/chat_template.h"
+#include "tokenizer/chat/chat_template.h"
 
 #include <string.h>
 

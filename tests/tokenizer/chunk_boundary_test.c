@@ -3,8 +3,8 @@
 #include "base/file.h"
 #include "base/json_node.h"
 #include "base/random.h"
-#include "tokenizer/bpe_file.h"
 #include "tokenizer/chunk_boundary.h"
+#include "tokenizer/formats/bpe_file.h"
 #include "tokenizer/tokenizer_encoder.h"
 
 #include <dirent.h>

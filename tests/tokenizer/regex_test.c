@@ -1,8 +1,8 @@
 #include "support/support.h"
 
 #include "base/utf8.h"
-#include "tokenizer/regex.h"
-#include "tokenizer/text_pattern.h"
+#include "tokenizer/regex/regex.h"
+#include "tokenizer/regex/text_pattern.h"
 #include "tokenizer/unicode.h"
 
 #include <stdlib.h>

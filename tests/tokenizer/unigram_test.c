@@ -2,7 +2,7 @@
 
 #include "base/random.h"
 #include "base/text.h"
-#include "tokenizer/unigram.h"
+#include "tokenizer/models/unigram.h"
 
 #include <math.h>
 #include <string.h>

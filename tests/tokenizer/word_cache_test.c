@@ -1,6 +1,6 @@
 #include "support/support.h"
 
-#include "tokenizer/word_cache.h"
+#include "tokenizer/models/word_cache.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "support/support.h"
 
-#include "tokenizer/word_counts.h"
+#include "tokenizer/models/word_counts.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 
 #include "base/random.h"
 #include "base/text.h"
-#include "tokenizer/regex.h"
-#include "tokenizer/word_pattern.h"
+#include "tokenizer/regex/regex.h"
+#include "tokenizer/regex/word_pattern.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "support/support.h"
 
 #include "base/text.h"
-#include "tokenizer/wordpiece.h"
+#include "tokenizer/models/wordpiece.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #include "base/file.h"
 #include "base/json_node.h"
 #include "data/instruction_form.h"
-#include "tokenizer/chat_encoder.h"
-#include "tokenizer/chat_template.h"
+#include "tokenizer/chat/chat_encoder.h"
+#include "tokenizer/chat/chat_template.h"
 #include "tokenizer/tokenizer_encoder.h"
 
 /* A list of messages is the "messages" of an object. */

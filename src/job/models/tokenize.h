@@ -28,8 +28,8 @@ struct yk_tokenize_train_tokenizer_request {
     const char *const *files;
     int32_t file_count;
     int64_t tokens; /* vocabulary size */
-    /* Special tokens: the name of a preset (tokenizer/bpe_file.h) or a comma-separated list. NULL
-     * means: the preset "pairs". */
+    /* Special tokens: the name of a preset (tokenizer/formats/bpe_file.h) or a comma-separated
+     * list. NULL means: the preset "pairs". */
     const char *special;
     int64_t min_times;  /* pairs that occur less often than this are not merged; −1 means: 2 */
     const char *output; /* path of the tokenizer.json */

@@ -5,8 +5,8 @@
 #include "base/utf8.h"
 #include "job/models/tokenize.h"
 #include "job/text_files.h"
-#include "tokenizer/bpe.h"
-#include "tokenizer/bpe_file.h"
+#include "tokenizer/formats/bpe_file.h"
+#include "tokenizer/models/bpe.h"
 #include "tokenizer/pre_tokenizer.h"
 
 #include <inttypes.h>

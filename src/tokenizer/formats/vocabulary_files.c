@@ -2,8 +2,8 @@
 
 #include "base/json.h"
 #include "tokenizer/formats/tokenizer_json.h"
+#include "tokenizer/regex/word_pattern.h"
 #include "tokenizer/token_map.h"
-#include "tokenizer/word_pattern.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "tokenizer/normalizers/step.h"
 
-#include "tokenizer/text_pattern.h"
+#include "tokenizer/regex/text_pattern.h"
 
 #include <string.h>
 

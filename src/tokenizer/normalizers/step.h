@@ -15,7 +15,7 @@
 #include "base/status.h"
 #include "tokenizer/aligned_text.h"
 #include "tokenizer/normalizers/precompiled_map.h"
-#include "tokenizer/regex.h"
+#include "tokenizer/regex/regex.h"
 
 #include <stdbool.h>
 #include <stddef.h>

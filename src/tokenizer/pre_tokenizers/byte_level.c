@@ -1,7 +1,7 @@
 #include "tokenizer/pre_tokenizers/stage.h"
 
 #include "tokenizer/byte_level.h"
-#include "tokenizer/word_pattern.h"
+#include "tokenizer/regex/word_pattern.h"
 
 #include <string.h>
 

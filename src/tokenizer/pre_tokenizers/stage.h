@@ -14,8 +14,8 @@
 #include "base/status.h"
 #include "base/utf8.h"
 #include "tokenizer/aligned_text.h"
-#include "tokenizer/regex.h"
-#include "tokenizer/text_pattern.h"
+#include "tokenizer/regex/regex.h"
+#include "tokenizer/regex/text_pattern.h"
 
 #include <stdbool.h>
 #include <stddef.h>
