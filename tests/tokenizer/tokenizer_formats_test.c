@@ -258,20 +258,22 @@ static void classes_of_one_kind_give_the_same_ids(void **state)
     (void)state;
     static const char vocabulary[] = "{\"<s>\": 0, \"<pad>\": 1, \"</s>\": 2, \"<unk>\": 3, "
                                      "\"a\": 4, \"b\": 5, \"ab\": 6, \"<mask>\": 7, "
-                                     "\"<|endoftext|>\": 8}";
+                                     "\"<|endoftext|>\": 8, \"\u00c3\": 9, \"\u00a9\": 10}";
     (void)support_scratch_write_text("vocab.json", vocabulary);
     (void)support_scratch_write_text("merges.txt", "#version: 0.2\na b\n");
     static const char *const roberta[] = {"RobertaTokenizer", "BartTokenizer",
                                           "LEDTokenizer",     "LongformerTokenizer",
                                           "MvpTokenizer",     "LEDTokenizerFast"};
-    static const char *const gpt2[] = {"GPT2Tokenizer", "CodeGenTokenizer", "GPTNeoXTokenizerFast",
+    static const char *const gpt2[] = {"GPT2Tokenizer", "CodeGenTokenizer",
                                        "PreTrainedTokenizerFast"};
     for (size_t i = 0; i < sizeof roberta / sizeof *roberta; i++) {
         assert_class_encodes(roberta[i], "aba<mask>", " 0 6 4 7 2");
     }
     for (size_t i = 0; i < sizeof gpt2 / sizeof *gpt2; i++) {
-        assert_class_encodes(gpt2[i], "aba<|endoftext|>", " 6 4 8");
+        assert_class_encodes(gpt2[i], "aba<|endoftext|>e\u0301", " 6 4 8");
     }
+    /* It composes characters: e and its accent become the bytes 0xC3 and 0xA9, tokens 9 and 10. */
+    assert_class_encodes("GPTNeoXTokenizerFast", "aba<|endoftext|>e\u0301", " 6 4 8 9 10");
 }
 
 /* The ids that transformers gives with each of them. */

@@ -35,8 +35,8 @@ static const struct tokenizer_class {
     const char *mask;  /* the space before it belongs to it */
     const char *unknown;
 } classes[] = {
-    {.names = {GENERIC_CLASSES, "GPT2Tokenizer", "CodeGenTokenizer", "GPTNeoXTokenizer"},
-     .suffix = ""},
+    {.names = {GENERIC_CLASSES, "GPT2Tokenizer", "CodeGenTokenizer"}, .suffix = ""},
+    {.names = {"GPTNeoXTokenizer"}, .suffix = "", .normalizer = "{\"type\":\"NFC\"}"},
     {.names = {"RobertaTokenizer", "BartTokenizer", "LEDTokenizer", "LongformerTokenizer",
                "MvpTokenizer"},
      .suffix = "",
