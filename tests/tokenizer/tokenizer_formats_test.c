@@ -219,6 +219,8 @@ static void classes_with_ids_of_their_own_are_refused(void **state)
     (void)state;
     assert_class_refused("MBartTokenizer", "tokenizer.model",
                          ", which transformers write with save_pretrained()");
+    assert_class_refused("FNetTokenizer", "spiece.model",
+                         ", which transformers write with save_pretrained()");
     assert_class_refused("MarianTokenizer", "source.spm",
                          "; learn one for the texts with yoke tokenize --learn");
     /* XLM's vocab.json has characters for bytes, and MPNet frames texts with other tokens. */
@@ -363,8 +365,9 @@ static void a_folder_is_searched_in_the_order_of_the_formats(void **state)
 {
     (void)state;
     const char *folder = support_scratch_folder();
-    static const char *const names[] = {"vocabulary.json", "vocab.txt",       "vocab.json",
-                                        "spm.model",       "tokenizer.model", "tokenizer.json"};
+    static const char *const names[] = {"vocabulary.json", "vocab.txt",           "vocab.json",
+                                        "spm.model",       "sentencepiece.model", "tokenizer.model",
+                                        "tokenizer.json"};
     assert_null(yk_tokenizer_files_find(folder));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         (void)support_scratch_write_text(names[i], "");

@@ -60,16 +60,21 @@ static const struct tokenizer_class {
      .mask = "<mask>"},
 };
 
-/* These have ids of their own, or languages. Of some, transformers write a tokenizer.json. */
+/* These have ids of their own, languages, or other rules for texts. Of some, transformers write a
+ * tokenizer.json. */
 static const struct {
     const char *name;
     bool is_written;
 } unsupported_classes[] = {
-    {"BarthezTokenizer", true},  {"BartphoTokenizer", false},       {"M2M100Tokenizer", false},
-    {"MBart50Tokenizer", true},  {"MBartTokenizer", true},          {"MarianTokenizer", false},
-    {"NllbTokenizer", true},     {"PLBartTokenizer", false},        {"PegasusTokenizer", true},
-    {"ReformerTokenizer", true}, {"SeamlessM4TTokenizer", true},    {"SpeechT5Tokenizer", false},
-    {"XGLMTokenizer", true},     {"XLMProphetNetTokenizer", false},
+    {"BarthezTokenizer", true},     {"BartphoTokenizer", false}, {"BertJapaneseTokenizer", false},
+    {"CpmTokenizer", false},        {"ErnieMTokenizer", false},  {"FNetTokenizer", true},
+    {"GPTSw3Tokenizer", false},     {"LasrTokenizer", true},     {"LayoutXLMTokenizer", true},
+    {"M2M100Tokenizer", false},     {"MarianTokenizer", false},  {"MBart50Tokenizer", true},
+    {"MBartTokenizer", true},       {"MLukeTokenizer", true},    {"NllbTokenizer", true},
+    {"PegasusTokenizer", true},     {"PLBartTokenizer", false},  {"ReformerTokenizer", true},
+    {"SeamlessM4TTokenizer", true}, {"SiglipTokenizer", false},  {"Speech2TextTokenizer", false},
+    {"SpeechT5Tokenizer", false},   {"Tipsv2Tokenizer", true},   {"UdopTokenizer", true},
+    {"VideoPrismTokenizer", true},  {"XGLMTokenizer", true},     {"XLMProphetNetTokenizer", false},
 };
 
 struct conversion {

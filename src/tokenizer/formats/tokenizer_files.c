@@ -79,6 +79,7 @@ static const struct tokenizer_file {
     {"tokenizer.model", NULL, convert_sentencepiece},
     {"spiece.model", NULL, convert_sentencepiece},
     {"sentencepiece.bpe.model", NULL, convert_sentencepiece},
+    {"sentencepiece.model", NULL, convert_sentencepiece},
     {"spm.model", NULL, convert_sentencepiece},
     {"vocab.json", MERGES_FILE, convert_bpe},
     {"vocab.txt", NULL, convert_wordpiece},

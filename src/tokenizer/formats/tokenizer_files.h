@@ -3,7 +3,9 @@
  * tokenizer.json. Files of other formats are converted. A folder may contain, in this order:
  *   tokenizer.json              of Hugging Face's tokenizers
  *   tokenizer.model             of SentencePiece; also spiece.model, sentencepiece.bpe.model,
- * spm.model vocab.json and merges.txt   of GPT-2 vocab.txt                   of BERT
+ *                               sentencepiece.model, spm.model
+ *   vocab.json and merges.txt   of GPT-2
+ *   vocab.txt                   of BERT
  *   vocabulary.json             of a character tokenizer
  */
 #ifndef YK_TOKENIZER_FORMATS_TOKENIZER_FILES_H
