@@ -62,6 +62,14 @@ static void add_layer(struct shown *shown, const char *device, const char *pass,
     assert_ok(yk_profile_add_layer_time(shown->profile, &layer, batch, &measurement));
 }
 
+static void add_layer_of_an_hour_before(struct shown *shown, int64_t days_ago)
+{
+    const struct yk_profile_layer_key layer = {"cpu:1", 1, "norm C48 fp32", 16, "update"};
+    struct yk_profile_measurement measurement = measured(layer.device, 1e-3, days_ago);
+    measurement.measured_at -= DAY / 24;
+    assert_ok(yk_profile_add_layer_time(shown->profile, &layer, 1, &measurement));
+}
+
 /* A ring of four: T = 3·(α + s/(4·1 GB/s)) with α = 10 µs, so the knee is 9·4·10 µs·1 GB/s, 360 kB
  * or 352 KiB, and each link carries 1 GB/s in the end. */
 static void add_gathers(struct shown *shown)
@@ -114,6 +122,21 @@ static void tables_have_a_row_for_each_number_of_samples(void **state)
     page_expect(&text,
                 "\ncpu:1: a process holds 2MiB besides what it trains, spread 2.5 %, measured "
                 "just now\n");
+    yk_text_free(&text);
+    end(&shown);
+}
+
+static void ages_that_read_the_same_are_given_once(void **state)
+{
+    (void)state;
+    struct shown shown;
+    struct yk_text text = {0};
+    begin(&shown);
+    add_layer(&shown, "cpu:1", "forward", 1, 1e-3, 3);
+    add_layer_of_an_hour_before(&shown, 3);
+    make(&shown, NULL);
+    assert_ok(yk_profile_report_write_text(&shown.report, 80, &text));
+    page_expect(&text, "\ncpu:1\n  measured 3 days ago, on one (Tiny), with OpenBLAS 0.3\n");
     yk_text_free(&text);
     end(&shown);
 }
@@ -258,6 +281,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_have_a_row_for_each_number_of_samples),
+        cmocka_unit_test(ages_that_read_the_same_are_given_once),
         cmocka_unit_test(links_have_a_curve_with_its_knee),
         cmocka_unit_test(a_device_is_shown_alone_with_its_links),
         cmocka_unit_test(json_has_every_number_and_the_knees),

@@ -191,15 +191,26 @@ static bool is_same_origin(const struct yk_profile_measurement *a,
     return strcmp(a->versions, b->versions) == 0 && strcmp(a->host, b->host) == 0;
 }
 
+/* The age of the newest and, where it reads differently, that of the oldest. */
+static void add_ages(int64_t oldest, int64_t newest, int64_t now, struct yk_text *out)
+{
+    struct yk_text new = {0};
+    struct yk_text old = {0};
+    yk_profile_describe_age(newest, now, &new);
+    yk_profile_describe_age(oldest, now, &old);
+    yk_text_add(out, yk_text_chars(&new));
+    if (strcmp(yk_text_chars(&new), yk_text_chars(&old)) != 0) {
+        yk_text_addf(out, ", the oldest %s", yk_text_chars(&old));
+    }
+    yk_text_free(&new);
+    yk_text_free(&old);
+}
+
 static void add_origin(const struct yk_profile_measurement *first, int64_t oldest, int64_t newest,
                        int64_t now, struct yk_text *out)
 {
     yk_text_add(out, "  measured ");
-    yk_profile_describe_age(newest, now, out);
-    if (oldest < newest) {
-        yk_text_add(out, ", the oldest ");
-        yk_profile_describe_age(oldest, now, out);
-    }
+    add_ages(oldest, newest, now, out);
     if (first->host[0]) {
         yk_text_addf(out, ", on %s", first->host);
     }
